@@ -1,0 +1,56 @@
+# `make` alone lists what there is. Everything runs in .venv, which the first target that needs it makes.
+
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test test-all test-slow lint types notebooks notebooks-check demo constraints clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+lab: $(INSTALLED) ## open the course in JupyterLab
+	@$(BIN)/lastgood lab
+
+test: lint notebooks-check ## lint, types, notebooks and the quick tests
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: test test-slow ## the same, then the slow tests (browser, whole classes)
+
+test-slow: $(INSTALLED)
+	$(BIN)/python -m pytest -m slow
+
+lint: $(INSTALLED) ## ruff and mypy
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+notebooks: $(INSTALLED) ## derive every notebook from its text twin
+	$(BIN)/autograder build
+
+notebooks-check: $(INSTALLED) ## fail where a notebook is not what its text twin makes
+	$(BIN)/autograder build --check
+
+demo: $(INSTALLED) ## grade a made-up class from release to feedback
+	$(BIN)/autograder demo
+
+constraints: $(INSTALLED) ## write down the versions that are installed, once the tests pass with them
+	{ grep '^#' constraints.txt; \
+	  $(BIN)/python -m pip freeze --all --exclude pip --exclude lastgood | sed -E '/^#/d; s/\+[^ ;]+//'; } \
+	  > constraints.new
+	mv constraints.new constraints.txt
+
+clean: ## remove caches and the demo; your work, your class and .venv stay
+	rm -rf .mypy_cache .pytest_cache .ruff_cache build demo dist screenshots
+	find . -path ./.venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+# The version is asked with words that any Python understands.
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Lastgood needs Python 3.11 or later; $(PYTHON) is: $$($(PYTHON) --version 2>&1)."; \
+	  echo "Install one, then name it: make lab PYTHON=python3.12"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "Installing the course into .venv. The first time this fetches PyTorch and JupyterLab: some minutes …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary \
+	  --constraint constraints.txt --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,1 @@
+"""Lastgood: the last good checkpoint, and how a training run gets back to it."""
