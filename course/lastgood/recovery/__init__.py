@@ -1,0 +1,1 @@
+"""How a run outlives its nodes: full state, durable checkpoints, audits, failures and supervision."""

@@ -1,0 +1,183 @@
+"""Does what `save` wrote come back after a kill, and is the older checkpoint safe while the newer is written?
+
+Whatever `capture` misses is not counted twice: a state that went through the learner's `save` and `load` must
+restore to the same run as the same state kept aside. Then a save over an older one is killed at each of its
+changes to the file system, and `load` must find the older state or the newer one, whole.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lastgood.recovery import bundle
+from lastgood.recovery.audit import WORKER, Plan, ask
+from lastgood.recovery.components import PARAMETERS, TITLES, differences
+from lastgood.recovery.warm import WarmServer, shared_server
+from lastgood.recovery.wire import pack, same
+
+MOST_CHANGES = 6
+FRACTIONS = (0.3, 0.9)  # of the largest file
+
+
+def measure(
+    functions: dict[str, Callable[..., Any]], plan: Plan, server: WarmServer | None = None
+) -> dict[str, Any]:
+    """Save twice, be killed, load; then die at each point of a save. Plain data: what each process saw.
+
+    Where the learner's `capture` and `restore` cannot be used, the library's stand in, and `reference` says
+    so. Raises BundleError where `save` and `load` cannot travel to another process.
+    """
+    server = server or shared_server()
+    try:
+        data = _measure(bundle.dumps(functions), plan.orders(reference=False), server)
+        usable = not _upstream_failed(data)
+    except bundle.BundleError:
+        usable = False
+    if not usable:
+        own = {name: functions[name] for name in ("save", "load")}
+        data = _measure(bundle.dumps(own), plan.orders(reference=True), server)
+    return {**data, "reference": not usable}
+
+
+def _upstream_failed(data: dict[str, Any]) -> bool:
+    """Whether capture or restore alone, without save and load, give no state to test with."""
+    stages = ("unpickling", "capture", "writing what capture returned")
+    if data["saver"].get("error", {}).get("stage") in stages:
+        return True
+    kept = data.get("kept")
+    if kept is None:  # it ended before: in save, which is not upstream
+        return False
+    if any("error" in seen for seen in kept):
+        return True
+    return same(kept[0]["restored"][PARAMETERS], kept[1]["restored"][PARAMETERS])
+
+
+def _measure(blob: bytes, orders: dict[str, Any], server: WarmServer) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="lastgood-save-") as name:
+        scratch = Path(name)
+        folder = scratch / "run" / "checkpoints"
+        folder.mkdir(parents=True)
+        paths = {
+            "old": str(scratch / "old.pt"),
+            "new": str(scratch / "new.pt"),
+            "folder_old": str(scratch / "older"),
+        }
+        orders = orders | paths
+
+        def run(target: str, **more: Any) -> dict[str, Any]:
+            with server.spawn(WORKER + target, pack(orders | more)) as worker:
+                worker.channel.send(blob)
+                return ask(worker)  # leaving kills it
+
+        data: dict[str, Any] = {"saver": run("save_twice", folder=str(folder))}
+        if Path(paths["new"]).exists() and not _blank(data["saver"]):
+            with ThreadPoolExecutor(2) as both:  # two at a time, as there are at least two cores
+                data["kept"] = list(
+                    both.map(lambda file: run("look", folder=None, file=file), (paths["old"], paths["new"]))
+                )
+        if "error" in data["saver"]:
+            return data
+        moved = scratch / "elsewhere" / "checkpoints"  # a path that the saver never heard of
+        moved.parent.mkdir()
+        shutil.move(folder, moved)
+        data["loaded"] = run("look", folder=str(moved))
+        if "error" not in data["loaded"]:
+            points = _points(data["saver"])
+            with ThreadPoolExecutor(2) as both:
+                data["torn"] = list(both.map(lambda p: _tear(run, scratch, paths, *p), enumerate(points)))
+        return data
+
+
+def _blank(answer: dict[str, Any]) -> bool:
+    return bool(answer.get("error", {}).get("blank"))
+
+
+def _points(saver: dict[str, Any]) -> list[dict[str, Any]]:
+    changes = saver["changes"]
+    step = max(1.0, len(changes) / MOST_CHANGES)
+    numbers = sorted(
+        {int(i * step) for i in range(MOST_CHANGES) if int(i * step) < len(changes)} | {len(changes) - 1}
+    )
+    points: list[dict[str, Any]] = [
+        {"change": n, "size": None, "says": f"just before “{changes[n]}”"} for n in numbers if n >= 0
+    ]
+    return points + [
+        {
+            "change": None,
+            "size": max(1, int(part * saver["largest"])),
+            "says": f"when {part:.0%} of the file was written",
+        }
+        for part in FRACTIONS
+        if saver["largest"]
+    ]
+
+
+def _tear(
+    run: Callable[..., dict[str, Any]],
+    scratch: Path,
+    paths: dict[str, str],
+    number: int,
+    point: dict[str, Any],
+) -> dict[str, Any]:
+    folder = scratch / f"torn{number}" / "checkpoints"
+    shutil.copytree(paths["folder_old"], folder)
+    run("save_and_die", folder=str(folder), change=point["change"], size=point["size"])
+    moved = scratch / f"found{number}" / "checkpoints"
+    folder.parent.rename(moved.parent)
+    return {"says": point["says"], **run("look", folder=str(moved))}
+
+
+@dataclass(frozen=True)
+class Durability:
+    """The verdict on `save` and `load`."""
+
+    stopped: dict[str, Any] | None = None
+    round_trip: str = ""  # what went wrong after a finished save; empty where nothing did
+    torn: tuple[str, ...] = ()  # one sentence for each point at which a kill left neither state
+    points: int = 0  # how many points were tried
+    reference: bool = False  # tested with the library's capture and restore
+
+    @property
+    def passed(self) -> bool:
+        return self.stopped is None and not self.round_trip and not self.torn and self.points > 0
+
+
+def judge(data: dict[str, Any]) -> Durability:
+    """The verdict, from what the processes saw."""
+    reference = data["reference"]
+    for stage in ("saver", "loaded"):
+        if "error" in data.get(stage, {}):
+            return Durability(stopped=data[stage]["error"], reference=reference)
+    for seen in data["kept"]:
+        if "error" in seen:
+            return Durability(stopped=seen["error"], reference=reference)
+    old, new = (seen["restored"] for seen in data["kept"])
+    loaded = data["loaded"]["restored"]
+    round_trip = ""
+    if not same(loaded, new):
+        if same(loaded, old):
+            round_trip = "after two saves, load found the older state"
+        else:
+            parts = differences(loaded, new)
+            round_trip = "what load returned is not what save was given: " + "; ".join(
+                f"{TITLES[name]} ({difference})" for name, difference in parts.items()
+            )
+    torn = [
+        f"Killed {seen['says']}: {_torn_words(seen)}"
+        for seen in data["torn"]
+        if "error" in seen or not (same(seen["restored"], old) or same(seen["restored"], new))
+    ]
+    return Durability(None, round_trip, tuple(torn), len(data["torn"]), reference)
+
+
+def _torn_words(seen: dict[str, Any]) -> str:
+    if "error" in seen:
+        error = seen["error"]
+        return f"{error['stage']} raised {error['kind']} ({error['message'].strip().splitlines()[:1]})"
+    return "load returned a state that is neither the older nor the newer one"
