@@ -61,7 +61,8 @@ def _optimizer(run: Run) -> dict[str, Any]:
     moments: dict[str, Any] = {}
     settings = []
     for g, group in enumerate(run.optimizer.param_groups):
-        settings.append({k: group[k] for k in ("betas", "eps", "weight_decay") if k in group})
+        kept = {k: group[k] for k in ("betas", "eps", "weight_decay") if k in group}
+        settings.append({k: list(v) if isinstance(v, tuple) else v for k, v in kept.items()})
         for i, parameter in enumerate(group["params"]):
             state = run.optimizer.state.get(parameter)
             if state:

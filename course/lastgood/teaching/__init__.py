@@ -1,0 +1,1 @@
+"""What makes it a course: checks, study aids and views."""

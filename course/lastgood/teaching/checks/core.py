@@ -1,0 +1,98 @@
+"""A check is a pair: `measure` runs where the learner's objects live and returns data, `verdict` judges it.
+
+Only `measure` touches what the learner wrote. What it is tested with is drawn after that code has run.
+Validate runs both in the learner's kernel; a grader can run the second where the learner's code never was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from lastgood.recovery.wire import WireError, pack, unpack
+from lastgood.teaching.checks.report import Part, Report, deliver
+
+Data = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One exercise's test. `draw(seed)` gives the inputs, plain data."""
+
+    name: str
+    exercise: str
+    worth: float
+    draw: Callable[[int], Data]
+    measure: Callable[[dict[str, Any], Data], Data]
+    verdict: Callable[[Data, Data], Report]
+
+    def __call__(self, *arguments: Any, **named: Any) -> Report:
+        """Draw, measure, judge and deliver: what a graded cell does."""
+        return deliver(self.run(arguments, named))
+
+    def run(
+        self, arguments: tuple[Any, ...], named: dict[str, Any] | None = None, seed: int | None = None
+    ) -> Report:
+        """The report, however it is to be delivered. `seed` repeats a draw."""
+        names = {str(i): value for i, value in enumerate(arguments)} | (named or {})
+        inputs = self.draw(secrets.randbits(31) if seed is None else seed)
+        with quiet() as said:
+            try:
+                data = unpack(pack(self.measure(names, inputs)))  # what could not cross a wire is no answer
+            except WireError as error:
+                data = {"error": f"The result is not made of tensors, numbers and text: {error}"}
+        return self.verdict(inputs, data | {"stderr": said()[-500:]})
+
+    def failed(self, why: str, reread: str = "") -> Report:
+        """A report that earns nothing, for one reason."""
+        return Report(self.exercise, (Part(self.exercise, 0.0, self.worth, why, reread),))
+
+
+NOT_WRITTEN = "Not written yet. Replace the line that raises NotImplementedError by your own code."
+
+
+def attempt(function: Any, *arguments: Any) -> tuple[Any, str]:
+    """A learner's function's result, and a sentence where it raised instead (empty where it did not)."""
+    try:
+        return function(*arguments), ""
+    except NotImplementedError:
+        return None, NOT_WRITTEN
+    except Exception as error:
+        return None, f"Your function raised {type(error).__name__}: {str(error)[:500]}"
+
+
+def borrowed(function: Any) -> str:
+    """A sentence where a function is the library's own instead of the learner's; else empty."""
+    home = getattr(function, "__module__", None) or ""
+    if home.split(".")[0] == "lastgood":
+        return f"This is the library's own function, from {home}. Write yours in the notebook."
+    return "" if callable(function) else f"This is a {type(function).__name__}, not a function."
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[Callable[[], str]]:
+    """Keep stderr out of the cell: nbgrader takes a warning there for a failure. Yields what was said.
+
+    Python's own stderr and file descriptor 2, which native libraries write to, are both caught.
+    """
+    text = ""
+    with tempfile.TemporaryFile("w+b") as file, warnings.catch_warnings():
+        saved_fd, saved = os.dup(2), sys.stderr
+        os.dup2(file.fileno(), 2)
+        sys.stderr = open(os.dup(file.fileno()), "w", encoding="utf-8", errors="replace")  # noqa: SIM115
+        try:
+            yield lambda: text
+        finally:
+            sys.stderr.close()
+            sys.stderr = saved
+            os.dup2(saved_fd, 2)
+            os.close(saved_fd)
+            file.seek(0)
+            text = file.read().decode("utf-8", errors="replace")

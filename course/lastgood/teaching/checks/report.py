@@ -1,0 +1,125 @@
+"""What a learner reads after a check: points and a reason for each part, as text and as HTML."""
+
+from __future__ import annotations
+
+import html
+import os
+import textwrap
+from dataclasses import dataclass, field
+
+COLUMNS = 96  # Validate's dialog does not wrap
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that was tested. `points` of `worth` were earned; `why` says what a learner can act on."""
+
+    title: str
+    points: float
+    worth: float
+    why: str = ""
+    reread: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.points >= self.worth
+
+
+def part(title: str, worth: float, fault: str, reread: str = "") -> Part:
+    """All of `worth` where there is no fault, else nothing and the fault as the reason."""
+    return Part(title, 0.0 if fault else worth, worth, fault, reread if fault else "")
+
+
+@dataclass(frozen=True)
+class Report:
+    """The outcome of one exercise. Its `repr` is its points, which is what nbgrader reads."""
+
+    exercise: str
+    parts: tuple[Part, ...]
+    note: str = ""
+    figure: str = field(default="", repr=False)  # SVG
+
+    @property
+    def worth(self) -> float:
+        return sum(p.worth for p in self.parts)
+
+    @property
+    def points(self) -> float:
+        """Points earned, from 0 to `worth`."""
+        return min(self.worth, max(0.0, sum(p.points for p in self.parts)))
+
+    @property
+    def passed(self) -> bool:
+        return all(p.passed for p in self.parts)
+
+    def __repr__(self) -> str:
+        return f"{self.points:g}"
+
+    def text(self) -> str:
+        """The report in plain text, for terminals and for Validate."""
+        lines = [f"{self.exercise}: {self.points:g} of {self.worth:g} points"]
+        for p in self.parts:
+            lines.append(f"  {'ok  ' if p.passed else 'LOST'} {p.title} ({p.points:g} of {p.worth:g})")
+            lines += _wrapped(p.why, "       ")
+            lines += _wrapped(p.reread and f"Reread: {p.reread}", "       ")
+        return "\n".join(lines + _wrapped(self.note, "  "))
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td style='text-align:left;vertical-align:top;white-space:nowrap'>{_mark(p)}</td>"
+            f"<td style='text-align:left;vertical-align:top'>"
+            f"<strong>{html.escape(p.title)}</strong>{_prose(p)}</td>"
+            f"<td style='vertical-align:top;white-space:nowrap'>{p.points:g} of {p.worth:g}</td></tr>"
+            for p in self.parts
+        )
+        head = f"{html.escape(self.exercise)}: {self.points:g} of {self.worth:g} points"
+        note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
+        return (
+            f"<div class='lastgood-report'><p><strong>{head}</strong></p>"
+            f"<table style='max-width:700px'>{rows}</table>{note}{self.figure}</div>"
+        )
+
+
+def _mark(p: Part) -> str:
+    return "✓ kept" if p.passed else "✗ lost"
+
+
+def _prose(p: Part) -> str:
+    why = "".join(f"<br>{html.escape(line)}" for line in p.why.splitlines())
+    return why + (f"<br><em>Reread: {html.escape(p.reread)}</em>" if p.reread else "")
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return [
+        line
+        for paragraph in text.splitlines()
+        for line in textwrap.wrap(paragraph, COLUMNS, initial_indent=indent, subsequent_indent=indent)
+    ]
+
+
+class CheckFailed(Exception):
+    """Carries a report through nbgrader's Validate, which shows an exception's text and nothing else."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(report.text())
+        self.report = report
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).split("\n")
+
+
+def deliver(report: Report) -> Report:
+    """Hand a report to whoever runs the cell: returned, or raised as text where Validate would show no value.
+
+    Raises CheckFailed under Validate where points are missing.
+    """
+    if os.environ.get("NBGRADER_EXECUTION") == "validate" and not report.passed:
+        _show(report)
+        raise CheckFailed(report)
+    return report
+
+
+def _show(report: Report) -> None:
+    from IPython.display import HTML, display  # the rich form stays among the cell's outputs
+
+    display(HTML(report._repr_html_()))
