@@ -1,0 +1,142 @@
+"""An explorer: untick a component, and see what the resumed run becomes without it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from html import escape
+from typing import Any, Protocol
+
+import ipywidgets as widgets
+
+from lastgood.recovery.components import COMPONENTS, TITLES
+from lastgood.teaching.views.curves import loss_figure
+from lastgood.teaching.views.resume import Curve, ResumeExperiment, describe, reasons
+from lastgood.training.logbook import ENTROPY
+
+_PAUSE = 0.15  # seconds without another tick before the picture is computed anew
+_SHOWN_BEFORE = 20  # steps before the restart that the picture shows
+
+_LINE = "margin:0 0 6px;line-height:1.45"
+_INTRO = (
+    f"<p style='{_LINE}'>A run is killed."
+    " A new run, of another seed, gets back what is ticked, and trains on:</p>"
+)
+_NOTE = (
+    f"<p style='{_LINE};opacity:.75'>The floor is the entropy of the text: on text that it has not"
+    " seen, no model does better on average. Training loss can dip below it over several epochs, by"
+    " memorising.<br>"
+    "If a tick changes nothing, the kernel was restarted: run this cell again.</p>"
+)
+
+
+class Handle(Protocol):
+    """Something scheduled that can still be called off."""
+
+    def cancel(self) -> None: ...
+
+
+Later = Callable[[float, Callable[[], None]], Handle | None]
+
+
+def call_later(seconds: float, action: Callable[[], None]) -> Handle | None:
+    """Run `action` on the kernel's event loop after a pause, or at once where no loop runs."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        action()
+        return None
+    return loop.call_later(seconds, action)
+
+
+class ResumeExplorer:
+    """Five ticks, a picture and the words under it.
+
+    `later(seconds, action)` schedules a redraw and returns a handle with `cancel()`: several quick ticks are
+    answered once.
+    """
+
+    def __init__(self, experiment: ResumeExperiment | None = None, *, later: Later = call_later) -> None:
+        self.experiment = experiment or ResumeExperiment()
+        self._later = later
+        self._waiting: Handle | None = None
+        self.boxes = {
+            name: widgets.Checkbox(
+                value=True, description=TITLES[name], indent=False, layout=widgets.Layout(width="auto")
+            )
+            for name in COMPONENTS
+        }
+        self.picture = widgets.HTML()
+        self.words = widgets.HTML()
+        self.status = widgets.HTML()
+        for box in self.boxes.values():
+            box.observe(self._on_tick, names="value")
+        ticks = widgets.HBox(
+            [*self.boxes.values(), self.status],
+            layout=widgets.Layout(flex_flow="row wrap", grid_gap="0 18px"),
+        )
+        self.widget = widgets.VBox(
+            [widgets.HTML(_INTRO), ticks, self.picture, self.words, widgets.HTML(_NOTE)]
+        )
+
+    @property
+    def ticked(self) -> frozenset[str]:
+        """Components that are put back."""
+        return frozenset(name for name, box in self.boxes.items() if box.value)
+
+    def set_ticked(self, *components: str) -> None:
+        """Tick these components and no others, as a hand would: the picture follows after the pause."""
+        for name, box in self.boxes.items():
+            box.value = name in components
+
+    def _on_tick(self, change: Any) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+        self.status.value = "Computing…"
+        self._waiting = self._later(_PAUSE, self.redraw)
+
+    def redraw(self) -> None:
+        """Compute and show the curve of what is ticked now; an exception too, which a kernel would hide."""
+        self._waiting = None
+        try:
+            curve = self.experiment.resume(self.ticked)
+            self.picture.value, self.words.value = self._draw(curve), _in_words(curve)
+        except Exception as error:  # whatever it is, the reader has to see it
+            self.picture.value = ""
+            cause = escape(f"{type(error).__name__}: {error}")
+            self.words.value = (
+                f"<p style='{_LINE}'><b>This could not be computed.</b> {cause}<br>"
+                "Run this cell again; if that does not help, restart the kernel first.</p>"
+            )
+        finally:
+            self.status.value = ""
+
+    def _draw(self, curve: Curve) -> str:
+        losses = [step.loss for step in self.experiment.reference]
+        first = max(0, curve.restart - _SHOWN_BEFORE)
+        return loss_figure(
+            losses[first:],
+            curve.losses,
+            first_step=first,
+            restart=curve.restart,
+            floor=ENTROPY,
+            alt=f"Loss of the uninterrupted and of the resumed run, and their difference. {describe(curve)}",
+        )
+
+
+def _in_words(curve: Curve) -> str:
+    lines = [f"<b>{escape(describe(curve))}</b>", *(escape(reason) for reason in reasons(curve))]
+    last = curve.reference[-1].step
+    if curve.first_difference is not None:
+        lines.append(
+            f"Held-out loss after step {last}: {curve.heldout:.3f}, "
+            f"uninterrupted {curve.reference_heldout:.3f} nats a character."
+        )
+    return f"<p role='status' style='{_LINE}'>{'<br>'.join(lines)}</p>"
+
+
+def resume_explorer(experiment: ResumeExperiment | None = None) -> widgets.VBox:
+    """The explorer, its first picture computed: some seconds. A moved tick then takes one or two."""
+    explorer = ResumeExplorer(experiment)
+    explorer.redraw()
+    return explorer.widget
