@@ -18,7 +18,6 @@ from lastgood.recovery.reads import data_globals
 from lastgood.recovery.warm import shared_server
 from lastgood.teaching.checks.core import Check, Data, attempt, borrowed
 from lastgood.teaching.checks.report import Part, Report, part
-from lastgood.teaching.views.curves import loss_curves_svg
 from lastgood.training.model import causal_mask, next_token_loss
 
 TAUGHT = ("lastgood.recovery.state", "lastgood.recovery.checkpoint")
@@ -187,6 +186,8 @@ def _judge_contents(inputs: Data, data: Data) -> Report:
     )
     figure, note = "", "The resumed run is the run it continues: every loss is equal, bit for bit."
     if not found.passed:
+        from lastgood.teaching.views.curves import loss_curves_svg  # matplotlib: 1 s, for a picture of a loss
+
         note = _curve_words(found) + _reads(data["reads"])
         figure = loss_curves_svg(found.expected, list(found.found), found.captured_at, note)
     return Report(CONTENTS.exercise, parts, note, figure)
