@@ -103,7 +103,7 @@ def undisturbed(channel: Channel, job: str) -> None:
 
 
 def _library() -> Functions:
-    # Here, because a lab teaches them: a process for a learner's functions has no need of them.
+    # Here: a process for a learner's functions need not wait for them.
     from lastgood.recovery import checkpoint, state
 
     def save(captured: dict[str, Any], folder: str) -> None:

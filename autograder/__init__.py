@@ -1,0 +1,1 @@
+"""What grades: mutants, notebook builds and the class demo."""

@@ -1,0 +1,103 @@
+"""`autograder …`: the instructor's commands. Each command is a thin shell over a module of this package."""
+
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+console = Console(soft_wrap=True)
+
+Root = Annotated[
+    Path | None,
+    typer.Option(
+        help="The course's folder; by default the nearest one, from here up, with nbgrader_config.py."
+    ),
+]
+
+
+@app.callback()
+def main() -> None:
+    """Build, grade and prove the labs of this course."""
+
+
+@app.command()
+def build(
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail on any difference.")] = False,
+    root: Root = None,
+) -> None:
+    """Derive every notebook from its text twin: lessons, masters, and the labs that are released."""
+    from autograder import build as notebooks  # nbgrader and jupytext take a second: not for `--help`
+
+    course = course_root(root)
+    try:
+        if check:
+            drifted = notebooks.check(course)
+        else:
+            changed = notebooks.build(course)
+    except notebooks.BuildError as error:
+        fail(error.path.as_posix(), error.faults)
+    if check and drifted:
+        fail(f"{len(drifted)} out of step", drifted)
+    if check:
+        console.print("[green]✓[/] every notebook is what its text twin makes")
+        return
+    for path in changed:
+        console.print(f"[green]✓[/] {escape(path.as_posix())}")
+    console.print(f"{len(changed)} written" if changed else "nothing to do: every notebook is up to date")
+
+
+@app.command()
+def demo(
+    folder: Annotated[
+        Path | None, typer.Option(help="Where the class is made; by default demo/ in the course's folder.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Submissions graded at once; by default one a core, at most 4.")
+    ] = None,
+    formgrader: Annotated[
+        bool,
+        typer.Option("--formgrader", help="Grade nothing: open the Formgrader on the class that is there."),
+    ] = False,
+    root: Root = None,
+) -> None:
+    """Grade a made-up class of lab 18 from release to feedback, and prove that every grade is right."""
+    from autograder import demo as sample
+    from autograder.course import CourseError
+    from autograder.mutants import VariantError
+    from autograder.sample_class import SampleError
+
+    course = course_root(root)
+    place = course / "demo" if folder is None else folder.resolve()
+    try:
+        if formgrader:
+            sample.open_formgrader(place)
+        wrong = sample.run(course, place, Console(), jobs=jobs)
+    except (sample.DemoError, CourseError, SampleError, VariantError) as error:
+        fail("demo", str(error).splitlines())
+    if wrong:
+        fail(
+            "these grades are not what they should be", [line for text in wrong for line in text.splitlines()]
+        )
+    console.print("[green]✓[/] every grade is what it should be")
+
+
+def course_root(given: Path | None) -> Path:
+    """The folder a command works in; ends the program with a plain message where there is none."""
+    if given is not None:
+        return given.resolve()
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "nbgrader_config.py").is_file():
+            return folder
+    fail("no course here", [f"neither {here} nor a folder above it has nbgrader_config.py; give --root"])
+
+
+def fail(title: str, lines: list[str]) -> NoReturn:
+    """Print what is wrong, one line each, and end with exit status 1."""
+    console.print(f"[red]✗[/] {escape(title)}")
+    for line in lines:
+        console.print(f"  {escape(line)}")
+    raise typer.Exit(1)

@@ -1,0 +1,80 @@
+"""Named wrong solutions, and right ones written differently: each a small patch of a lab's master.
+
+They prove the checks. A mutant must lose exactly the points that it names and hear the words that it names;
+a right solution must lose nothing, however it is written.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jupytext
+
+from lastgood.teaching.checks.report import Report
+
+
+class VariantError(ValueError):
+    """A patch that does not fit the master."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A patched master. `edits` are (text of the master, what stands there instead)."""
+
+    name: str
+    says: str  # what whoever wrote it believed
+    edits: tuple[tuple[str, str], ...]
+    loses: dict[str, float] = field(default_factory=dict)  # grade_id of the checking cell: points lost
+    hears: tuple[str, ...] = ()  # words that the report must hold
+
+
+def variants(lab: str) -> tuple[Variant, ...]:
+    """All variants of a lab, mutants first."""
+    module = importlib.import_module(f"autograder.mutants.{lab}")
+    return (*module.MUTANTS, *module.RIGHT)
+
+
+def patched(master: str, variant: Variant) -> str:
+    """The master's text with the variant's edits. Raises VariantError where one does not fit exactly once."""
+    for old, new in variant.edits:
+        if master.count(old) != 1:
+            raise VariantError(f"{variant.name}: this stands {master.count(old)} times in the master:\n{old}")
+        master = master.replace(old, new)
+    return master
+
+
+def function(master: str, name: str) -> str:
+    """The source of a top-level function of the master, for patches that replace it whole."""
+    for node in ast.parse(master).body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return "\n".join(master.splitlines()[node.lineno - 1 : node.end_lineno])
+    raise VariantError(f"the master has no function {name}")
+
+
+def master_text(root: Path, lab: str) -> str:
+    """The lab's master in py:percent form."""
+    return (root / "solutions" / lab / f"{lab}.py").read_text(encoding="utf-8")
+
+
+def run_checks(text: str, only: set[str] | None = None, fmt: str = "py:percent") -> dict[str, Report]:
+    """Run a lab's import and solution cells, then its checking cells; a report for each grade_id.
+
+    `fmt` is jupytext's name of the text's format: py:percent for masters, ipynb for a released notebook.
+    Demonstrations between the cells are left out: no check depends on one.
+    """
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    reports = {}
+    for number, cell in enumerate(jupytext.reads(text, fmt=fmt).cells):
+        about = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code":
+            continue
+        if about.get("grade"):
+            if only is None or about["grade_id"] in only:
+                reports[about["grade_id"]] = eval(cell.source, namespace)
+        elif about.get("solution") or number <= 2:
+            exec(compile(cell.source, f"<cell {number}>", "exec"), namespace)
+    return reports

@@ -1,0 +1,58 @@
+"""Run nbgrader so that it finds its own tools, and speaks only when something fails.
+
+nbgrader's first command on a new gradebook starts `alembic` by name. Where the environment is not activated
+(`.venv/bin/nbgrader …`, a cron job, an editor) that name is not on PATH, and the command stops half-way with
+tables but no schema version. Whatever calls nbgrader takes its environment from here.
+"""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+
+
+class NbgraderError(Exception):
+    """An nbgrader command failed; the message carries the command, the folder and what nbgrader said."""
+
+
+def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """A copy of `base` (default: this process's environment) with this Python's commands first on PATH."""
+    variables = dict(os.environ if base is None else base)
+    # The interpreter's folder is not resolved: in a virtual environment it is a link out of it.
+    ours = [sysconfig.get_path("scripts"), str(Path(sys.executable).parent)]
+    entries = [*ours, *filter(None, variables.get("PATH", "").split(os.pathsep))]
+    variables["PATH"] = os.pathsep.join(dict.fromkeys(entries))
+    return variables
+
+
+def activate() -> None:
+    """Do the same to this process, for code that calls nbgrader's Python API. Twice is no more than once."""
+    os.environ["PATH"] = environment()["PATH"]
+
+
+def run_nbgrader(*arguments: str, root: Path, timeout: float | None = None) -> str:
+    """Run `nbgrader ARGUMENTS` in the course folder `root` and return what it printed.
+
+    Raises `NbgraderError` when the command fails or takes longer than `timeout` seconds.
+    """
+    command = [sys.executable, "-m", "nbgrader", *arguments]
+    shown = f"`nbgrader {' '.join(arguments)}` in {root}"
+    try:
+        done = subprocess.run(
+            command,
+            cwd=root,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=timeout,
+            check=False,  # the message below says more
+        )
+    except subprocess.TimeoutExpired as error:
+        raise NbgraderError(f"{shown} took longer than {timeout:g} s") from error
+    if done.returncode:
+        raise NbgraderError(f"{shown} failed with exit status {done.returncode}:\n{done.stdout.rstrip()}")
+    return done.stdout

@@ -1,0 +1,1 @@
+"""Commands that have much to say, one module each; `cli` registers them."""

@@ -1,0 +1,67 @@
+"""nbgrader's configuration: plain `nbgrader …` commands and the Formgrader work from this folder.
+
+    nbgrader generate_assignment lab18 --force
+    nbgrader autograde lab18
+    nbgrader generate_feedback lab18
+    nbgrader export
+
+The masters stand in `solutions/`, what learners get in `labs/`; `submitted/`, `autograded/`, `feedback/`,
+`gradebook.db` and `exchange/` appear here while a class is graded and are ignored by git.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+
+from autograder.nbgrader_env import activate
+
+# nbgrader starts `alembic` by name when it makes a gradebook: it must be found even where the environment
+# is not activated, in the Formgrader too.
+activate()
+
+root = Path(__file__).resolve().parent
+c = get_config()  # noqa: F821 - traitlets puts it into this file's namespace
+
+# --- the course -------------------------------------------------------------------------------------------
+c.CourseDirectory.course_id = "lastgood"
+c.CourseDirectory.root = str(root)
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "labs"
+# For several graders at once: "postgresql://…" (see nbgrader's documentation of db_url).
+c.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}"
+# nbgrader copies what stands beside a notebook. `lab*.py` are the masters with their answers: they must never
+# travel. Setting `ignore` replaces nbgrader's own list, so its entries are repeated.
+c.CourseDirectory.ignore = [
+    ".ipynb_checkpoints",
+    "*.pyc",
+    "__pycache__",
+    "feedback",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    "lab*.py",
+]
+
+# --- the exchange: one machine, one account -----------------------------------------------------------------
+# nbgrader's default stands outside the repository and is seldom writable; the Formgrader then warns. A class
+# on a shared machine points this at a folder that everybody can write to (or uses ngshare).
+exchange = root / "exchange"
+# nbgrader opens it to everybody when the first assignment is released; until then it is the owner's.
+with suppress(OSError):  # a read-only checkout: nbgrader itself says which folder it cannot write
+    exchange.mkdir(exist_ok=True)
+c.Exchange.root = str(exchange)
+# Learners work in work/labNN, so `nbgrader fetch_assignment` and `nbgrader submit` look there.
+c.Exchange.assignment_dir = str(root / "work")
+
+# --- what learners see in place of an answer ----------------------------------------------------------------
+c.ClearSolutions.code_stub = {
+    "python": '# YOUR CODE HERE\nraise NotImplementedError("write this part, then delete this line")'
+}
+c.ClearSolutions.text_stub = "YOUR ANSWER HERE (double-click to write)"
+
+# --- running notebooks --------------------------------------------------------------------------------------
+# Seconds a cell. A check takes under 3; the rest is room for a slow or busy machine.
+c.Execute.timeout = 60
+
+# --- the Formgrader -----------------------------------------------------------------------------------------
+# By default its first page prints the whole configuration, the server's token included.
+c.FormgradeExtension.debug = False

@@ -1,0 +1,190 @@
+"""What tests share: what they may ask of the machine, a tiny course, and a JupyterLab that serves it."""
+
+import contextlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.request import Request, urlopen
+
+import pytest
+
+from lastgood.server.launch import Launch
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+pytest_plugins = ["pytester"]
+
+# A marker, the tool that it asks for, and the names that the tool goes by.
+TOOLS = {
+    "browser": ("chromium", ("chromium", "chromium-browser", "google-chrome")),
+    "needs_bwrap": ("bwrap", ("bwrap",)),
+}
+
+
+def tool_path(marker: str) -> str | None:
+    return next(filter(None, map(shutil.which, TOOLS[marker][1])), None)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker, (tool, _) in TOOLS.items():
+        if item.get_closest_marker(marker) and tool_path(marker) is None:
+            pytest.skip(f"{tool} is not installed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Fail what was skipped for whatever reason though LASTGOOD_REQUIRE names the tool that it needs."""
+    report = yield
+    required = os.environ.get("LASTGOOD_REQUIRE", "").split(",")
+    needed = [tool for marker, (tool, _) in TOOLS.items() if item.get_closest_marker(marker)]
+    if report.skipped and not hasattr(report, "wasxfail") and set(needed) & set(required):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, but LASTGOOD_REQUIRE asks for {', '.join(needed)}: {report.longrepr}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    path = tool_path("browser")
+    assert path, "a test that uses this fixture bears the marker `browser`"
+    return path
+
+
+class Notebooks:
+    """Makes notebooks. A fixture, because tests cannot import from this file; nbformat takes a while."""
+
+    @staticmethod
+    def code(source: str) -> "NotebookNode":
+        """A plain code cell."""
+        from nbformat import v4
+
+        return v4.new_code_cell(source)
+
+    @staticmethod
+    def text(source: str) -> "NotebookNode":
+        """A Markdown cell."""
+        from nbformat import v4
+
+        return v4.new_markdown_cell(source)
+
+    @classmethod
+    def graded(cls, source: str, points: float = 1) -> "NotebookNode":
+        """A locked test cell."""
+        cell = cls.code(source)
+        name = re.sub(r"\W+", "-", source)[:40]
+        tags = {"schema_version": 3, "grade": True, "solution": False, "locked": True, "task": False}
+        cell.metadata["nbgrader"] = {**tags, "grade_id": name, "points": points, "cell_type": "code"}
+        return cell
+
+    @staticmethod
+    def write(path: Path, *cells: "NotebookNode") -> Path:
+        """Write a notebook that Python's kernel runs."""
+        import nbformat
+
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        notebook = nbformat.v4.new_notebook(cells=list(cells), metadata={"kernelspec": kernel})
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, path)
+        return path
+
+
+@pytest.fixture(scope="session")
+def notebooks() -> Notebooks:
+    return Notebooks()
+
+
+def make_course(root: Path) -> Path:
+    """A course with a welcome, one lab and a glossary."""
+    make = Notebooks()
+    make.write(root / "course/lessons/00_welcome.ipynb", make.code("6 * 7"))
+    (root / "course/lessons/00_welcome.md").write_text("# Welcome\n")
+    make.write(root / "labs/lab18/lab18.ipynb", make.code("answer = 41"), make.graded("assert answer == 42"))
+    (root / "labs/lab18/trace.csv").write_text("hour\n3\n")
+    (root / "glossary.md").write_text('# Glossary\n\n<a id="mtbf"></a>\n\n## MTBF\n')
+    (root / "nbgrader_config.py").touch()
+    return root
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    return make_course(tmp_path / "course")
+
+
+@dataclass(frozen=True)
+class Server:
+    """A JupyterLab that runs, started as `lastgood lab` starts it."""
+
+    root: Path
+    url: str
+    token: str
+
+    def ask(self, path: str, *, post: bool = False, timeout: float = 120) -> bytes:
+        """Return the body of the answer; raises HTTPError."""
+        request = Request(
+            f"{self.url}{path}",
+            headers={"Authorization": f"token {self.token}"},
+            method="POST" if post else "GET",
+        )
+        with urlopen(request, timeout=timeout) as answer:
+            body: bytes = answer.read()
+            return body
+
+
+@pytest.fixture(scope="session")
+def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A learner's JupyterLab on a course of its own, apart from this user's settings."""
+    home = tmp_path_factory.mktemp("jupyter")
+    root = make_course(home / "course")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    launch = Launch(root, browser=False, port=port)
+    own = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
+    token = "a-token-for-tests"
+    with (
+        (home / "log").open("w") as log,
+        subprocess.Popen(
+            [*launch.command(), "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"],
+            cwd=root,
+            env=launch.environment({**os.environ, **own}),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        ) as process,
+    ):
+        try:
+            wait_for_listener(port, process)
+            yield Server(root, f"http://127.0.0.1:{port}/", token)
+        except ServerDied as error:
+            raise ServerDied((home / "log").read_text()) from error
+        finally:
+            process.terminate()
+
+
+class ServerDied(Exception):
+    """JupyterLab ended, or did not come up in time; the message is its log."""
+
+
+def wait_for_listener(port: int, process: "subprocess.Popen[bytes]", seconds: float = 120) -> None:
+    """Return once something listens on the port."""
+    give_up = time.monotonic() + seconds
+    while time.monotonic() < give_up:
+        with contextlib.suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.05)
+            break
+    raise ServerDied

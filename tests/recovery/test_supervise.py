@@ -1,0 +1,342 @@
+"""Real processes and real SIGKILLs, through the warm server. Learners' functions are as in a notebook."""
+
+import json
+import linecache
+
+import pytest
+
+from lastgood.recovery import bundle, supervised
+from lastgood.recovery.faults import OPT_175B, Fault, schedule_of
+from lastgood.recovery.supervise import SupervisorError, supervise
+from lastgood.recovery.warm import WarmServer
+from lastgood.training.logbook import CHARACTERS
+from lastgood.training.model import GPTConfig
+from lastgood.training.run import RunConfig
+from lastgood.training.schedule import Schedule
+
+EPOCH, WARMUP, HORIZON = 16, 20, 70
+SMALL = RunConfig(
+    model=GPTConfig(len(CHARACTERS), block_size=16, n_layer=1, n_head=2, n_embd=16),
+    schedule=Schedule(peak=5e-3, warmup=WARMUP, horizon=HORIZON, floor=5e-4),
+    batch_size=4,
+    train_chars=16 * (4 * EPOCH - 2),  # the last batch of an epoch is smaller
+    heldout_chars=64,
+)
+
+COMPLETE = """
+import copy, os, random
+from pathlib import Path
+import numpy, torch
+
+def capture(run):
+    return {
+        "model": copy.deepcopy(run.model.state_dict()),
+        "adam": copy.deepcopy(run.optimizer.state_dict()),
+        "step": run.step,
+        "data": run.loader.state_dict(),
+        "rng": [random.getstate(), numpy.random.get_state(), torch.get_rng_state()],
+    }
+
+def restore(run, state):
+    run.model.load_state_dict(state["model"])
+    run.optimizer.load_state_dict(state["adam"])
+    run.step = state["step"]
+    run.loader.load_state_dict(state["data"])
+    random.setstate(state["rng"][0])
+    numpy.random.set_state(state["rng"][1])
+    torch.set_rng_state(state["rng"][2])
+
+def save(state, folder):
+    torch.save(state, Path(folder, "new.pt"))
+    os.replace(Path(folder, "new.pt"), Path(folder, "last.pt"))
+
+def load(folder):
+    return torch.load(Path(folder, "last.pt"), weights_only=False)
+"""
+
+
+def edited(*edits):
+    """The complete functions with each (old, new) edit made; every old text is there exactly once."""
+    source = COMPLETE
+    for old, new in edits:
+        assert source.count(old) == 1
+        source = source.replace(old, new)
+    return source
+
+
+def learners(source=COMPLETE, file="cell.py"):
+    namespace = {"__name__": "__main__"}
+    exec(compile(source, file, "exec"), namespace)
+    return bundle.dumps({name: namespace[name] for name in ("capture", "restore", "save", "load")})
+
+
+@pytest.fixture(scope="module")
+def server():
+    with WarmServer() as server:
+        yield server
+
+
+@pytest.fixture
+def go(server, tmp_path):
+    """A supervised run in a folder of its own, one hour a step; its events are in `go.events`."""
+
+    def go(*hours, **options):
+        go.events = []
+        given = {"seed": 5, "steps": 40, "save_every": 8, "folder": tmp_path / "run", **options}
+        given["faults"] = options.get("faults", [Fault(hour, host=3) for hour in hours])
+        return supervise(SMALL, **given, server=server, on_event=go.events.append)
+
+    return go
+
+
+def resumed_at(events):
+    return [event.step for event in events if event.kind == "restarted"]
+
+
+def test_the_librarys_functions_survive_kills_anywhere_bit_for_bit(go):
+    hours = [3, 15, 30, 30, 41, 52, 63, 75, 88, 100, 112]  # twice at hour 30: the restart is killed as well
+    outcome = go(*hours, steps=80)
+    assert outcome.identical
+    assert (outcome.kills, outcome.restarts) == (11, 11)
+    assert outcome.first_mismatch is None
+    assert outcome.error is None
+    assert outcome.executed_steps == 80 + sum(outcome.lost_steps)
+    assert outcome.ettr == 80 / outcome.executed_steps < 1
+    places = resumed_at(go.events)
+    assert places[0] == 0  # nothing was saved yet
+    assert any(0 < place < WARMUP for place in places)
+    assert any(WARMUP < place < HORIZON for place in places)
+    assert any(place and place % EPOCH == 0 for place in places)
+    assert any(place % EPOCH for place in places)
+
+
+def test_a_learners_complete_functions_survive_a_drawn_schedule(go):
+    outcome = go(
+        faults=schedule_of(OPT_175B, 8, seed=2),
+        hours_per_step=8 * OPT_175B.mtbf_hours / 60,
+        steps=60,
+        functions=learners(),
+    )
+    assert outcome.identical
+    assert outcome.kills == 8
+
+
+def test_without_faults_nothing_is_redone(go):
+    outcome = go(steps=10, save_every=3)
+    assert outcome.identical
+    assert (outcome.kills, outcome.restarts, outcome.lost_steps, outcome.ettr) == (0, 0, (), 1.0)
+
+
+def test_restore_may_return_another_run(go):
+    source = edited(
+        ("def restore(run, state):", "def restore(old, state):\n    run = type(old)(old.config, seed=9)"),
+        ('torch.set_rng_state(state["rng"][2])', 'torch.set_rng_state(state["rng"][2])\n    return run'),
+    )
+    outcome = go(11, functions=learners(source), steps=20)
+    assert outcome.identical
+    assert outcome.kills == 1
+
+
+FORGOTTEN = {
+    "optimizer": ('    run.optimizer.load_state_dict(state["adam"])\n', "optimizer", "optimizer state"),
+    "parameters": ('    run.model.load_state_dict(state["model"])\n', "parameters", "parameters"),
+    "step": ('    run.step = state["step"]\n', "step", "step and schedule position"),
+    "loader": ('    run.loader.load_state_dict(state["data"])\n', "loader", "data-loader position"),
+    "python's rng": ('    random.setstate(state["rng"][0])\n', "rng", "RNG state"),
+    "numpy's rng": ('    numpy.random.set_state(state["rng"][1])\n', "rng", "RNG state"),
+    "torch's rng": ('    torch.set_rng_state(state["rng"][2])\n', "rng", "RNG state"),
+}
+
+
+@pytest.mark.parametrize(("line", "component", "title"), FORGOTTEN.values(), ids=FORGOTTEN)
+def test_a_forgotten_component_is_named_with_the_kill_and_the_step(go, line, component, title):
+    outcome = go(3, 18, functions=learners(edited((line, ""))))
+    assert not outcome.identical
+    lost = outcome.first_mismatch
+    assert lost.components == (component,)
+    assert lost.kill == 2  # the first came before any save, so nothing could be lost
+    assert lost.step in (8, 16)
+    assert not lost.at_end
+    assert str(lost) == f"after kill 2 the run resumed at step {lost.step} and had lost its {title}"
+    assert outcome.reached < outcome.steps  # it stops there
+    assert go.events[-1].kind == "mismatch"
+
+
+def test_a_restart_has_another_seed_so_a_seed_that_was_not_saved_shows(go):
+    source = edited(
+        (
+            '    run.loader.load_state_dict(state["data"])\n',
+            '    run.loader.load_state_dict({**state["data"], "seed": run.loader.seed})\n',
+        )
+    )
+    assert go(11, functions=learners(source)).first_mismatch.components == ("loader",)
+
+
+def test_a_run_that_goes_astray_after_a_right_restart_is_found_at_the_end(go):
+    hook = "run.model.register_forward_hook(lambda *_: (torch.rand(1), None)[1])"
+    source = edited(("    run.step = state", f"    {hook}\n    run.step = state"))
+    outcome = go(11, steps=20, save_every=9, functions=learners(source))
+    assert not outcome.identical
+    assert outcome.first_mismatch.at_end
+    assert "rng" in outcome.first_mismatch.components
+    assert "every restart was right" in str(outcome.first_mismatch)
+
+
+def test_what_a_function_raises_is_reported_with_its_own_lines(go):
+    source = edited(("    torch.save(state, Path", '    helper(state["step"])\n    torch.save(state, Path'))
+    source += "\ndef helper(step):\n    if step > 10:\n        raise ValueError('no room')\n"
+    linecache.cache["typed.py"] = (len(source), None, source.splitlines(True), "typed.py")  # as IPython does
+    outcome = go(functions=learners(source, "typed.py"))
+    assert not outcome.identical
+    assert outcome.reached == 16
+    assert outcome.error.splitlines()[0] == "save raised ValueError: no room"
+    assert 'of save: helper(state["step"])' in outcome.error
+    assert "of helper: raise ValueError('no room')" in outcome.error
+    assert "supervise_worker" not in outcome.error
+    assert outcome.restarts == 0
+
+
+DIE = "os.kill(os.getpid(), 9)"
+
+
+def dying_at(step, where, death):
+    """Functions whose save dies once, as it saves `step`, just before the line that holds `where`."""
+    once = f'    if state["step"] == {step} and not Path(folder, "once").exists():\n        {death}\n'
+    line = next(line for line in COMPLETE.splitlines() if where in line)
+    return learners(edited((line, f"{once}{line}")))
+
+
+TOUCH = 'Path(folder, "once").touch(); '
+
+
+@pytest.mark.parametrize(
+    ("step", "where", "resumes"), [(16, "torch.save", 8), (16, "os.replace", 8), (8, "torch.save", 0)]
+)
+def test_a_kill_in_the_middle_of_an_atomic_save_costs_steps_and_nothing_else(go, step, where, resumes):
+    outcome = go(steps=24, functions=dying_at(step, where, TOUCH + DIE))
+    assert outcome.identical
+    assert resumed_at(go.events) == [resumes]
+    assert outcome.lost_steps == (step - resumes,)
+    assert (outcome.kills, outcome.restarts) == (0, 1)
+
+
+def test_a_save_that_was_complete_before_it_could_say_so_is_resumed_from(go):
+    rename = '    os.replace(Path(folder, "new.pt"), Path(folder, "last.pt"))\n'
+    source = edited((rename, f'{rename}    if state["step"] == 16:\n        {DIE}\n'))
+    outcome = go(steps=24, functions=learners(source))
+    assert outcome.identical
+    assert resumed_at(go.events) == [16]
+    assert outcome.lost_steps == (0,)
+
+
+def test_a_file_that_was_torn_in_place_is_reported_by_what_load_raised(go):
+    source = edited(
+        (
+            '    torch.save(state, Path(folder, "new.pt"))\n',
+            '    if state["step"] == 16:\n'
+            f'        Path(folder, "last.pt").write_bytes(b"PK"); {DIE}\n'
+            '    torch.save(state, Path(folder, "new.pt"))\n',
+        )
+    )
+    outcome = go(functions=learners(source))
+    assert not outcome.identical
+    assert outcome.error.startswith("load raised ")
+    assert "The kill before had come in the middle of saving step 16." in outcome.error
+
+
+def test_a_load_that_finds_nothing_after_a_complete_save_is_an_error(go):
+    source = edited(('    return torch.load(Path(folder, "last.pt"), weights_only=False)', "    return None"))
+    outcome = go(11, functions=learners(source))
+    assert outcome.error == "load raised LookupError: it returned None, though a save was complete"
+
+
+def test_a_load_of_an_older_state_costs_more_steps_and_is_said(go):
+    source = edited(
+        (
+            'os.replace(Path(folder, "new.pt")',
+            'if not Path(folder, "last.pt").exists(): os.replace(Path(folder, "new.pt")',
+        )
+    )
+    outcome = go(19, steps=24, functions=learners(source))
+    assert outcome.identical
+    assert resumed_at(go.events) == [8]
+    assert any("though step 16 was saved" in event.text for event in go.events)
+
+
+def test_a_step_that_kills_every_process_stops_the_run_instead_of_looping(go):
+    poison = (
+        "def poison(loader):\n"
+        "    healthy = loader.next_batch\n"
+        "    def next_batch():\n"
+        "        if loader.cursor == 4 * 12:\n"
+        "            raise RuntimeError('bad record')\n"
+        "        return healthy()\n"
+        "    loader.next_batch = next_batch\n"
+    )
+    source = poison + edited(
+        ("def capture(run):", "def capture(run):\n    poison(run.loader)"),
+        ("    run.step = state", "    poison(run.loader)\n    run.step = state"),
+    )
+    outcome = go(functions=learners(source))
+    assert not outcome.identical
+    assert "3 processes in a row ended unasked, and none got past step 12" in outcome.error
+    assert "RuntimeError: bad record" in outcome.error
+    assert (outcome.kills, outcome.restarts, outcome.reached) == (0, 2, 12)
+
+
+def test_a_process_that_hangs_is_killed_and_counts_as_dead(go, monkeypatch):
+    monkeypatch.setattr(supervised, "_SILENCE_S", 0.5)
+    source = edited(("    torch.save(state,", "    import signal; signal.pause()\n    torch.save(state,"))
+    outcome = go(functions=learners(source))
+    assert "3 processes in a row ended unasked" in outcome.error
+    assert "silent" in outcome.error
+
+
+def test_capture_may_not_train(go):
+    outcome = go(functions=learners(edited(("def capture(run):", "def capture(run):\n    run.advance()"))))
+    assert outcome.error == "capture trained the run: it is at step 9"
+
+
+def test_functions_that_cannot_be_unpacked_are_an_error(go):
+    assert "nowhere" in go(functions=b"cnowhere\nfunction\n.").error
+
+
+def test_the_events_of_a_run_are_lines_of_json_in_its_folder(go, tmp_path):
+    go(11, steps=16)
+    lines = [json.loads(line) for line in (tmp_path / "run" / "events.jsonl").read_text().splitlines()]
+    assert lines == [vars(event) for event in go.events]
+    kinds = [line["kind"] for line in lines if line["kind"] not in ("step", "saved")]
+    assert kinds == ["started", "killed", "restarted", "finished"]
+    killed = next(line for line in lines if line["kind"] == "killed")
+    assert "kill 1 after step" in killed["text"]
+    assert "host 3" in killed["text"]
+    assert [line["executed"] for line in lines if line["kind"] == "step"][-1] == lines[-1]["executed"]
+
+
+def test_a_folder_in_use_is_refused_and_left_as_it_is(go, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "thesis.txt").write_text("mine")
+    with pytest.raises(SupervisorError, match="run is not an empty folder"):
+        go(steps=8)
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["thesis.txt"]
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(go, tmp_path):
+    (tmp_path / "run").write_text("mine")
+    with pytest.raises(SupervisorError, match="run is not an empty folder"):
+        go(steps=8)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"steps": 0}, "a run of 0 steps"),
+        ({"save_every": 0}, "saving every 0 steps"),
+        ({"save_every": 41}, "give 1 to 40"),
+        ({"hours_per_step": 0.0}, "stops the clock"),
+    ],
+)
+def test_numbers_that_make_no_run_are_refused_before_anything_is_made(go, tmp_path, options, words):
+    with pytest.raises(SupervisorError, match=words):
+        go(**options)
+    assert not (tmp_path / "run").exists()
