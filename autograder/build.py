@@ -3,6 +3,7 @@
     course/lessons/NAME.md        →  course/lessons/NAME.ipynb         (jupytext)
     solutions/LAB/LAB.py          →  solutions/LAB/LAB.ipynb           (jupytext)
     solutions/LAB/*               →  labs/LAB/*                        (nbgrader generate_assignment)
+    autograder/mutants/LAB/*.py   →  autograder/mutants/LAB/README.md  (what the lab rejects and accepts)
 
 `derived` computes what should stand there, as bytes; `build` writes it, `check` compares. nbgrader works on a
 copy of the masters in a temporary course folder, with the course's own `nbgrader_config.py`, and without a
@@ -20,10 +21,12 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder import lint, notebooks
+from autograder.mutants.table import table
 
 LESSONS = Path("course/lessons")
 MASTERS = Path("solutions")
 LABS = Path("labs")
+VARIANTS = Path("autograder/mutants")
 CONFIG = "nbgrader_config.py"
 HINT = "run `autograder build`"
 
@@ -82,7 +85,18 @@ def derived(root: Path) -> dict[Path, bytes]:
             twin = text.relative_to(root)
             masters[twin] = _twin(root, twin, notebooks.master_notebook, lint.lint_master)
     files |= {twin.with_suffix(".ipynb"): content for twin, content in masters.items()}
+    files |= _tables(root, masters)
     return files | (_released(root, masters) if masters else {})
+
+
+def _tables(root: Path, masters: Iterable[Path]) -> dict[Path, bytes]:
+    """What each lab rejects and accepts, beside the variants that prove it."""
+    labs = {twin.stem: root / twin for twin in masters}
+    return {
+        VARIANTS / lab / "README.md": table(lab, master.read_text(encoding="utf-8")).encode()
+        for lab, master in labs.items()
+        if (root / VARIANTS / lab).is_dir()
+    }
 
 
 def _twin(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,44 @@ def function(master: str, name: str) -> str:
 def master_text(root: Path, lab: str) -> str:
     """The lab's master in py:percent form."""
     return (root / "solutions" / lab / f"{lab}.py").read_text(encoding="utf-8")
+
+
+def affected(master: str, text: str) -> set[str]:
+    """The grade_ids of the checks whose functions, or whatever those use, read differently in the two texts.
+
+    A patch cannot change what the others come to, so a gallery of variants need not run them.
+    """
+    before, after = _definitions(master), _definitions(text)
+    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    for _ in range(len(after)):  # whatever uses something that changed has changed
+        users = {name for name, source in after.items() if changed & set(re.findall(r"\w+", source))}
+        if users <= changed:
+            break
+        changed |= users
+    cells = jupytext.reads(text, fmt="py:percent").cells
+    checking = [cell for cell in cells if cell.source.startswith("check.")]
+    return {
+        cell.metadata["nbgrader"]["grade_id"]
+        for cell in checking
+        if changed & set(re.findall(r"\w+", cell.source.partition("(")[2]))
+    }
+
+
+def _definitions(text: str) -> dict[str, str]:
+    """Source of each top-level statement, under the names that it binds."""
+    found: dict[str, str] = {}
+    for node in ast.parse(text).body:
+        for name in _bound(node):
+            found[name] = found.get(name, "") + ast.unparse(node)
+    return found
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [alias.asname or alias.name for alias in node.names]
+    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
 
 
 def run_checks(text: str, only: set[str] | None = None, fmt: str = "py:percent") -> dict[str, Report]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.mutants import Variant, VariantError, master_text, patched, run_checks, variants
+from autograder.mutants import Variant, VariantError, affected, master_text, patched, run_checks, variants
 from lastgood.teaching.checks import lab18
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,12 +31,27 @@ def test_the_released_notebook_earns_nothing_and_says_that_nothing_is_written_ye
 
 @pytest.mark.parametrize("variant", variants("lab18"), ids=lambda variant: variant.name)
 def test_a_variant_loses_exactly_its_own_points_and_hears_why(variant: Variant) -> None:
-    reports = run_checks(patched(MASTER, variant))
+    text = patched(MASTER, variant)
+    reports = run_checks(text, affected(MASTER, text))
+    assert reports.keys() >= variant.loses.keys()
     lost = {name: r.worth - r.points for name, r in reports.items() if r.points != r.worth}
     assert lost == variant.loses, "\n".join(reports[name].text() for name in {*lost, *variant.loses})
-    said = " ".join(" ".join(report.text().split()) for report in reports.values())
+    said = " ".join(" ".join(report.text().lower().split()) for report in reports.values())
     for words in variant.hears:
-        assert words in said, said
+        assert words.lower() in said, said
+
+
+def test_only_what_a_patch_touches_is_run_and_what_uses_it() -> None:
+    def touched(*edits: tuple[str, str]) -> set[str]:
+        return affected(MASTER, patched(MASTER, Variant("some", "", edits)))
+
+    assert touched() == set()
+    assert touched((".tril()", ".triu()")) == {"check-causal-mask"}
+    assert touched(('"step": run.step,', '"step": 0,')) == {"check-capture-restore", "check-save-load"}
+    assert touched(("import copy\n", "import numpy as copy\n")) == {
+        "check-capture-restore",
+        "check-save-load",
+    }
 
 
 def test_no_message_to_a_mutant_gives_the_solution_away() -> None:

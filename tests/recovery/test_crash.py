@@ -89,3 +89,21 @@ def test_it_dies_with_exactly_that_much_written(folder: Path, size: int) -> None
     assert status_of(work) == -signal.SIGXFSZ
     assert (folder / "sub" / "new").stat().st_size == size
     assert (folder / "old").read_bytes() == b"old"
+
+
+def test_files_opened_or_changed_outside_the_folder_are_told_apart_from_those_inside(folder: Path) -> None:
+    (folder.parent / "read").touch()
+    (folder.parent / "link").symlink_to(folder)
+
+    def work() -> None:
+        found = crash.strangers(folder)
+        save(folder)
+        (folder.parent / "link" / "inside").write_text("by another name")
+        (folder.parent / "read").read_bytes()
+        os.replace(folder / "old", folder.parent / "moved")
+        open(os.devnull).close()
+        told = sorted(os.path.relpath(path, folder.parent) for path in found)
+        (folder.parent / "told").write_text("\n".join(told))
+
+    assert status_of(work) == 0
+    assert (folder.parent / "told").read_text().splitlines() == ["moved", "read"]

@@ -18,36 +18,53 @@ from typing import Any
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate"}
+_NOT_DATA = ("/dev/", "/proc/", "/sys/", sys.prefix + os.sep, sys.base_prefix + os.sep)
 
 
 def watch(root: Path, seen: Callable[[str], None]) -> None:
     """Call `seen` with a description before each change below `root`, for the rest of this process's life."""
-    prefix = str(root.resolve())
+    prefix = os.path.realpath(root) + os.sep
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
-        if event == "open":
-            path, mode, flags = args
-            writes = bool(set(mode or "") & set("wax+")) or bool((flags or 0) & _WRITING)
-            paths = [path] if writes else []
-        elif event in _CHANGES:
-            paths = [arg for arg in args[:2] if isinstance(arg, str | bytes | os.PathLike)]
-        else:
-            return
-        names = [_below(path, prefix) for path in paths]
-        if any(names):
-            verb = "open" if event == "open" else event.removeprefix("os.")
-            seen(f"{verb} " + " to ".join(name or "…" for name in names))
+        if event in _CHANGES or (event == "open" and _writes(*args[1:3])):
+            full = [_full(path) for path in args[: 1 if event == "open" else 2]]
+            if any(path.startswith(prefix) for path in full):
+                names = [
+                    os.path.relpath(path, prefix) if path.startswith(prefix) else "…" for path in full if path
+                ]
+                seen(f"{event.removeprefix('os.')} {' to '.join(names)}")
 
     sys.addaudithook(hook)
 
 
-def _below(path: Any, prefix: str) -> str | None:
+def strangers(root: Path) -> set[str]:
+    """A set to which, from now on, each file is added that is opened or changed outside `root`.
+
+    Devices and what belongs to the Python installation are left out.
+    """
+    prefix = os.path.realpath(root) + os.sep
+    found: set[str] = set()
+
+    def hook(event: str, args: tuple[Any, ...]) -> None:
+        if event == "open" or event in _CHANGES:
+            for path in (_full(arg) for arg in args[: 1 if event == "open" else 2]):
+                if path and not path.startswith((prefix, *_NOT_DATA)) and not path.endswith(".pyc"):
+                    found.add(path)
+
+    sys.addaudithook(hook)
+    return found
+
+
+def _writes(mode: str | None, flags: int | None) -> bool:
+    return bool(set(mode or "") & set("wax+")) or bool((flags or 0) & _WRITING)
+
+
+def _full(path: Any) -> str:
+    """The path without links in its folders; empty for a file descriptor."""
     if not isinstance(path, str | bytes | os.PathLike):
-        return None  # a file descriptor
-    full = os.path.join(
-        os.path.realpath(os.path.dirname(os.fsdecode(path)) or "."), os.path.basename(os.fsdecode(path))
-    )
-    return os.path.relpath(full, prefix) if full.startswith(prefix + os.sep) else None
+        return ""
+    folder, name = os.path.split(os.path.abspath(os.fsdecode(path)))
+    return os.path.join(os.path.realpath(folder), name)
 
 
 def die_before_change(root: Path, number: int) -> None:

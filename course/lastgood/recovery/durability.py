@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from lastgood.recovery import bundle
-from lastgood.recovery.audit import WORKER, Plan, ask
+from lastgood.recovery.audit import Plan, ask
 from lastgood.recovery.components import PARAMETERS, TITLES, differences
 from lastgood.recovery.warm import WarmServer, shared_server
 from lastgood.recovery.wire import pack, same
 
+WORKER = "lastgood.recovery.durability_worker:"
 MOST_CHANGES = 6
 FRACTIONS = (0.3, 0.9)  # of the largest file
 
@@ -68,7 +70,7 @@ def _measure(blob: bytes, orders: dict[str, Any], server: WarmServer) -> dict[st
             "new": str(scratch / "new.pt"),
             "folder_old": str(scratch / "older"),
         }
-        orders = orders | paths
+        orders = orders | paths | {"since": int(time.time())}
 
         def run(target: str, **more: Any) -> dict[str, Any]:
             with server.spawn(WORKER + target, pack(orders | more)) as worker:
@@ -159,8 +161,14 @@ def judge(data: dict[str, Any]) -> Durability:
             return Durability(stopped=seen["error"], reference=reference)
     old, new = (seen["restored"] for seen in data["kept"])
     loaded = data["loaded"]["restored"]
+    outside = sorted({*data["saver"]["outside"], *data["loaded"]["outside"]})
     round_trip = ""
-    if not same(loaded, new):
+    if outside:
+        round_trip = (
+            f"save and load use a file outside the folder that they were given, {outside[0]}: "
+            "when a node is lost, what lies outside the folder is lost with it"
+        )
+    elif not same(loaded, new):
         if same(loaded, old):
             round_trip = "after two saves, load found the older state"
         else:
@@ -179,5 +187,6 @@ def judge(data: dict[str, Any]) -> Durability:
 def _torn_words(seen: dict[str, Any]) -> str:
     if "error" in seen:
         error = seen["error"]
-        return f"{error['stage']} raised {error['kind']} ({error['message'].strip().splitlines()[:1]})"
+        first = next(iter(error["message"].strip().splitlines()), "no message")
+        return f"{error['stage']} raised {error['kind']} ({first})"
     return "load returned a state that is neither the older nor the newer one"

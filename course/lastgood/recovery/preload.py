@@ -4,7 +4,7 @@ The first optimizer of a process imports torch's compiler (2 s), and the first r
 the corpus.
 """
 
-from lastgood.recovery import audit_worker, supervise_worker  # noqa: F401 - for their imports
+from lastgood.recovery import audit_worker, durability_worker, supervise_worker  # noqa: F401 - for their imports
 from lastgood.recovery.audit import AUDIT_CONFIG
 from lastgood.training.run import Run, RunConfig
 

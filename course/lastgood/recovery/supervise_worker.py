@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import functools
 import json
-import sys
-import traceback
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import ExitStack
 from typing import Any
 
 import torch
 
 from lastgood.recovery import bundle
 from lastgood.recovery.components import digests
+from lastgood.recovery.learner import Functions, own_frames
 from lastgood.recovery.warm_channel import Channel
 from lastgood.training.run import Run, RunConfig
-
-Functions = dict[str, Callable[..., Any]]
-_LIBRARY = str(Path(__file__).resolve().parents[1])
 
 
 class FunctionError(Exception):
@@ -35,12 +31,10 @@ class FunctionError(Exception):
 
     def as_data(self) -> dict[str, Any]:
         """For the supervisor: function, error, and (file, line, name) of each frame that is the learner's."""
-        frames = traceback.extract_tb(self.error.__traceback__)
-        theirs = [f for f in frames if not f.filename.startswith((_LIBRARY, sys.prefix, sys.base_prefix))]
         return {
             "function": self.function,
             "error": f"{type(self.error).__name__}: {self.error}"[:2000],
-            "frames": [(f.filename, f.lineno, f.name) for f in theirs],
+            "frames": [(f.filename, f.lineno, f.name) for f in own_frames(self.error)],
         }
 
 
@@ -49,13 +43,16 @@ def train(channel: Channel, job: str, blob: bytes | None) -> None:
     torch.set_num_threads(1)
     say = functools.partial(_say, channel)
     try:
-        _train(say, json.loads(job), blob)
+        with ExitStack() as for_life:
+            _train(say, json.loads(job), blob, for_life)
     except FunctionError as error:
         say("raised", **error.as_data())
 
 
-def _train(say: Callable[..., None], job: dict[str, Any], blob: bytes | None) -> None:
-    f = _library() if blob is None else _learners(blob)
+def _train(say: Callable[..., None], job: dict[str, Any], blob: bytes | None, for_life: ExitStack) -> None:
+    f = _library(for_life) if blob is None else _learners(blob)
+    if blob is None:
+        _call(f, "hold", job["folder"])
     run = _resumed(f, job) or Run(RunConfig.from_dict(job["config"]), seed=job["seed"])
     say("started", digests=_looked_at(run))
     while run.step < job["steps"]:
@@ -102,7 +99,7 @@ def undisturbed(channel: Channel, job: str) -> None:
             indices = []
 
 
-def _library() -> Functions:
+def _library(for_life: ExitStack) -> Functions:
     # Here: a process for a learner's functions need not wait for them.
     from lastgood.recovery import checkpoint, state
 
@@ -114,7 +111,10 @@ def _library() -> Functions:
         found = checkpoint.latest_good(folder).checkpoint
         return found.state if found else None
 
-    return {"capture": state.capture, "restore": state.restore, "save": save, "load": load}
+    def hold(folder: str) -> None:
+        for_life.enter_context(checkpoint.hold(folder))
+
+    return {"capture": state.capture, "restore": state.restore, "save": save, "load": load, "hold": hold}
 
 
 def _learners(blob: bytes) -> Functions:

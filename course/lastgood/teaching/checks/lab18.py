@@ -174,12 +174,14 @@ def _judge_contents(inputs: Data, data: Data) -> Report:
     found = audit.judge(_plan(inputs), data["audit"])
     if found.stopped:
         return CONTENTS.failed(_stopped(found.stopped) + _reads(data["reads"]))
+    if found.refused:
+        return CONTENTS.failed(_sentence(found.refused) + _reads(data["reads"]), MORE_THAN_WEIGHTS)
     each = CONTENTS.worth / len(found.findings)
     parts = tuple(
         part(
             TITLES[f.component],
             each,
-            _sentence(found.refused) if found.refused else _component_fault(f, found),
+            _component_fault(f, found),
             MORE_THAN_WEIGHTS,
         )
         for f in found.findings

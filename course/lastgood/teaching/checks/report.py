@@ -65,35 +65,52 @@ class Report:
         return "\n".join(lines + _wrapped(self.note, "  "))
 
     def _repr_html_(self) -> str:
+        head = f"{'✓ ' if self.passed else ''}{self.exercise}: {self.points:g} of {self.worth:g} points"
+        note = f"<p style='{_LINE}'>{html.escape(self.note)}</p>" if self.note else ""
+        return (
+            f"<div class='lastgood-report'><p style='{_LINE}'><strong>{html.escape(head)}</strong></p>"
+            f"{self._table()}{note}{self.figure}</div>"
+        )
+
+    def _table(self) -> str:
+        """A row for each part. What an only part would say again after the head is left out."""
+        alone = len(self.parts) == 1
+        if alone and self.passed:
+            return ""
         rows = "".join(
-            f"<tr><td style='text-align:left;vertical-align:top;white-space:nowrap'>{_mark(p)}</td>"
-            f"<td style='text-align:left;vertical-align:top'>"
-            f"<strong>{html.escape(p.title)}</strong>{_prose(p)}</td>"
-            f"<td style='vertical-align:top;white-space:nowrap'>{p.points:g} of {p.worth:g}</td></tr>"
+            f"<tr><td style='{_CELL};white-space:nowrap'>{_mark(p)}</td>"
+            f"<td style='{_CELL}'>{_prose(p, titled=not alone)}</td>"
+            + ("" if alone else f"<td style='{_CELL};white-space:nowrap'>{p.points:g} of {p.worth:g}</td>")
+            + "</tr>"
             for p in self.parts
         )
-        head = f"{html.escape(self.exercise)}: {self.points:g} of {self.worth:g} points"
-        note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
-        return (
-            f"<div class='lastgood-report'><p><strong>{head}</strong></p>"
-            f"<table style='max-width:700px'>{rows}</table>{note}{self.figure}</div>"
-        )
+        return f"<table style='max-width:700px;margin:0 0 8px'>{rows}</table>"
+
+
+_LINE = "margin:0 0 8px"  # Validate's dialog has margins of its own, JupyterLab's output has others
+_CELL = "text-align:left;vertical-align:top;padding:4px 8px"
 
 
 def _mark(p: Part) -> str:
-    return "✓ kept" if p.passed else "✗ lost"
+    return "✓ ok" if p.passed else "✗ lost"
 
 
-def _prose(p: Part) -> str:
-    why = "".join(f"<br>{html.escape(line)}" for line in p.why.splitlines())
-    return why + (f"<br><em>Reread: {html.escape(p.reread)}</em>" if p.reread else "")
+def _prose(p: Part, *, titled: bool) -> str:
+    # A grader that reads the table finds the title all the same.
+    title = f"<strong{'' if titled else ' hidden'}>{html.escape(p.title)}</strong>"
+    lines = [html.escape(line) for line in p.why.splitlines()]
+    if p.reread:
+        lines.append(f"<em>Reread: {html.escape(p.reread)}</em>")
+    return title + ("<br>" if titled and lines else "") + "<br>".join(lines)
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
     return [
         line
         for paragraph in text.splitlines()
-        for line in textwrap.wrap(paragraph, COLUMNS, initial_indent=indent, subsequent_indent=indent)
+        for line in textwrap.wrap(
+            paragraph, COLUMNS, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+        )
     ]
 
 

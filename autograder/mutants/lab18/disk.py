@@ -1,0 +1,186 @@
+"""Lab 18, part C: saves that a kill tears, and stashes that die with the process."""
+
+from autograder.mutants import Variant
+from autograder.mutants.lab18.parts import DISK, LOAD_BODY, SAVE_BODY
+
+DISK_MUTANTS = (
+    Variant(
+        "written-in-place",
+        "torch.save overwrites the old file, which is what I want",
+        ((SAVE_BODY, '    torch.save(state, Path(folder) / "newest.pt")\n'),),
+        {DISK: 4},
+        ("LOST survives a kill", "Killed when"),
+    ),
+    Variant(
+        "stash-in-a-global",
+        "a dictionary is the fastest disk",
+        (
+            ("def save(state: Any", "STASH: dict[str, Any] = {}\n\n\ndef save(state: Any"),
+            (SAVE_BODY, '    STASH["state"] = state\n    (Path(folder) / "saved").touch()\n'),
+            (LOAD_BODY, '    return STASH["state"]\n'),
+        ),
+        {DISK: 6},
+        ("load raised KeyError", "STASH (dict)"),
+    ),
+    Variant(
+        "stash-in-a-function-attribute",
+        "functions can hold things",
+        ((SAVE_BODY, "    save.kept = state\n"), (LOAD_BODY, "    return save.kept\n")),
+        {DISK: 6},
+        ("load raised AttributeError",),
+    ),
+    Variant(
+        "stash-in-a-class",
+        "class attributes live as long as the class",
+        (
+            ("def save(state: Any", "class Keeper:\n    state: Any = None\n\n\ndef save(state: Any"),
+            (SAVE_BODY, "    Keeper.state = state\n"),
+            (LOAD_BODY, "    return Keeper.state\n"),
+        ),
+        {DISK: 6},
+        ("load raised ValueError: it returned None instead of a state",),
+    ),
+    Variant(
+        "stash-in-a-default",
+        "a list as a default argument remembers",
+        (
+            (
+                "def save(state: Any, folder: str)",
+                "KEPT: list[Any] = []\n\n\ndef save(state: Any, folder: str, kept: Any = KEPT)",
+            ),
+            ("def load(folder: str)", "def load(folder: str, kept: Any = KEPT)"),
+            (SAVE_BODY, "    kept.append(state)\n"),
+            (LOAD_BODY, "    return kept[-1]\n"),
+        ),
+        {DISK: 6},
+        ("load raised IndexError",),
+    ),
+    Variant(
+        "stash-in-a-closure",
+        "the two functions can share a variable",
+        (
+            (SAVE_BODY, "    put(state)\n"),
+            (LOAD_BODY, "    return take()\n"),
+            (
+                "def save(state: Any",
+                """def pair():
+    kept = {}
+
+    def put(state):
+        kept["state"] = state
+
+    def take():
+        return kept["state"]
+
+    return put, take
+
+
+put, take = pair()
+
+
+def save(state: Any""",
+            ),
+        ),
+        {DISK: 6},
+        ("load raised KeyError",),
+    ),
+    Variant(
+        "stash-in-the-environment",
+        "environment variables outlive a function",
+        (
+            ("import copy\n", "import base64\nimport copy\nimport pickle\n"),
+            (
+                SAVE_BODY,
+                '    os.environ["STATE"] = base64.b85encode(pickle.dumps(state["step"])).decode()\n',
+            ),
+            (LOAD_BODY, '    return {"step": pickle.loads(base64.b85decode(os.environ["STATE"]))}\n'),
+        ),
+        {DISK: 6},
+        ("load raised KeyError",),
+    ),
+    Variant(
+        "stash-in-tmp",
+        "a file is a file, wherever it lies",
+        (
+            (
+                SAVE_BODY,
+                """    torch.save(state, "/tmp/lastgood-mutant.half")
+    os.replace("/tmp/lastgood-mutant.half", "/tmp/lastgood-mutant.pt")
+""",
+            ),
+            (LOAD_BODY, '    return torch.load("/tmp/lastgood-mutant.pt", weights_only=True)\n'),
+        ),
+        {DISK: 6},
+        ("outside the folder", "/tmp/lastgood-mutant"),
+    ),
+    Variant(
+        "old-one-removed-first",
+        "rename needs a free name",
+        (
+            (
+                '    os.replace(temporary, Path(folder) / "newest.pt")\n',
+                """    (Path(folder) / "newest.pt").unlink(missing_ok=True)
+    temporary.rename(Path(folder) / "newest.pt")
+""",
+            ),
+        ),
+        {DISK: 4},
+        ("just before “rename", "load raised FileNotFoundError"),
+    ),
+    Variant(
+        "two-files-not-together",
+        "each file is renamed into place, so nothing can tear",
+        (
+            (
+                SAVE_BODY,
+                """    for name in ("model", "optimizer", "step", "loader", "rng"):
+        temporary = Path(folder) / "half"
+        torch.save(state[name], temporary)
+        os.replace(temporary, Path(folder) / f"{name}.pt")
+""",
+            ),
+            (
+                LOAD_BODY,
+                """    names = ("model", "optimizer", "step", "loader", "rng")
+    return {name: torch.load(Path(folder) / f"{name}.pt", weights_only=True) for name in names}
+""",
+            ),
+        ),
+        {DISK: 4},
+        ("neither the older nor the newer one",),
+    ),
+    Variant(
+        "short-write",
+        "os.write writes what it is given",  # it may write less, and says so only in what it returns
+        (
+            ("import copy\n", "import copy\nimport io\n"),
+            (
+                """    with open(temporary, "wb") as file:
+        torch.save(state, file)
+        file.flush()
+        os.fsync(file.fileno())
+""",
+                """    data = io.BytesIO()
+    torch.save(state, data)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.write(descriptor, data.getvalue())
+    os.close(descriptor)
+""",
+            ),
+        ),
+        {DISK: 4},
+        ("when 30% of the file was written",),
+    ),
+    Variant(
+        "only-the-first-is-written",
+        "a checkpoint that exists need not be written again",
+        (
+            (
+                "    temporary = Path(folder)",
+                '    if (Path(folder) / "newest.pt").exists():\n        return\n    temporary = Path(folder)',
+            ),
+        ),
+        {DISK: 6},
+        ("load found the older state",),
+    ),
+)
