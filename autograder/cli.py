@@ -54,9 +54,10 @@ def demo(
     folder: Annotated[
         Path | None, typer.Option(help="Where the class is made; by default demo/ in the course's folder.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Submissions graded at once; by default one a core, at most 4.")
-    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="How many submissions are graded at once.")] = 2,
+    cell_timeout: Annotated[
+        int, typer.Option(min=5, help="Seconds after which a cell is stopped; more on a very busy machine.")
+    ] = 30,
     formgrader: Annotated[
         bool,
         typer.Option("--formgrader", help="Grade nothing: open the Formgrader on the class that is there."),
@@ -67,6 +68,7 @@ def demo(
     from autograder import demo as sample
     from autograder.course import CourseError
     from autograder.mutants import VariantError
+    from autograder.results import ResultsError
     from autograder.sample_class import SampleError
 
     course = course_root(root)
@@ -74,8 +76,8 @@ def demo(
     try:
         if formgrader:
             sample.open_formgrader(place)
-        wrong = sample.run(course, place, Console(), jobs=jobs)
-    except (sample.DemoError, CourseError, SampleError, VariantError) as error:
+        wrong = sample.run(course, place, Console(), jobs=jobs, cell_timeout=cell_timeout)
+    except (sample.DemoError, CourseError, ResultsError, SampleError, VariantError) as error:
         fail("demo", str(error).splitlines())
     if wrong:
         fail(

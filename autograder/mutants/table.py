@@ -41,9 +41,8 @@ def table(lab: str, master: str) -> str:
 
 
 def _losses(variant: Variant, worth: dict[str, float]) -> str:
-    return ", ".join(
-        f"{lost:g} of {worth[name]:g} in {name.removeprefix('check-')}" for name, lost in variant.loses.items()
-    )
+    losses = ((name.removeprefix("check-"), lost, worth[name]) for name, lost in variant.loses.items())
+    return ", ".join(f"{lost:g} of {all_:g} in {name}" for name, lost, all_ in losses)
 
 
 def _words(variant: Variant) -> str:

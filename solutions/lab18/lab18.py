@@ -15,8 +15,8 @@
 # - **Time**: 60 to 90 minutes. It is fine to stop after any part.
 # - **Before**: [Lesson 18](../../course/lessons/18_what_a_checkpoint_has_to_hold.ipynb). Any word that feels slippery is in the
 #   [glossary](../../glossary.md).
-# - **How it works**: every exercise opens with something that goes wrong, so that you see what you are about to mend.
-#   Then comes a cell with a blank, then a cell that checks it. A check that fails is normal. It says why.
+# - **How it works**: each exercise of parts A to C opens with something that goes wrong, so that you see what you are about to
+#   mend. Then comes a cell with a blank, then a cell that checks it. A check that fails is normal. It says why.
 # - **Points**: 24 are checked on the spot, 6 are for two short written answers that a person reads. The
 #   *Validate* button in the toolbar runs all checks in a fresh kernel.
 #
@@ -155,13 +155,15 @@ resumed = Run(seed=99)  # another process would start from another seed
 resumed.model.load_state_dict(kept)
 gone_on = [resumed.advance() for _ in range(6)]
 
-print("step   undisturbed   resumed    learning rates")
+print("         undisturbed             resumed")
+print("step     loss  learning rate     loss  learning rate")
 for a, b in zip(undisturbed, gone_on, strict=True):
-    print(f"{a.step:4d}   {a.loss:11.4f}   {b.loss:7.4f}    {a.lr:.6f} {b.lr:.6f}")
+    print(f"{a.step:4d}   {a.loss:.4f}       {a.lr:.6f}   {b.loss:.4f}       {b.lr:.6f}")
 
 # %% [markdown]
-# No error, no warning, and losses that look like training. Yet no step is the step it should have been. This is what makes
-# checkpoints treacherous: one that misses something does not fail. It resumes into another run.
+# No error, no warning, and losses that look like training. Some are even lower: they are losses on other text. Yet no step is the
+# step it should have been. This is what makes checkpoints treacherous: one that misses something does not fail. It resumes into
+# another run.
 #
 # **What decides the next step?** Five components:
 #
@@ -181,11 +183,12 @@ for a, b in zip(undisturbed, gone_on, strict=True):
 #
 # - `capture` returns one object that holds all five. Call its parts as you like.
 # - `restore` puts them into another `run`, in place. That run was built from another seed, in a process that knows nothing of the
-#   first one.
+#   first one. Do not build a run yourself, fill the one you are given: the check's runs are smaller than the one above.
 # - The captured state must not change while the run trains on.
 #
 # The check runs both in fresh processes. It captures, trains on for a few steps, saves what you captured, kills, restores, looks at
-# the run before its first step, and lets it run on, past the end of an epoch and past the warm-up. Then it does it again.
+# the run before its first step, and lets it run on, past the end of an epoch and past the warm-up. Then it does it again. Every
+# check begins at another step, so its numbers change from one to the next.
 #
 # <details><summary>Hint 1: where to begin</summary>
 #
@@ -199,7 +202,8 @@ for a, b in zip(undisturbed, gone_on, strict=True):
 #
 # <details><summary>Hint 3: the order in restore</summary>
 #
-# Anything that draws a random number moves a generator. Which component should therefore be restored last?
+# Whatever draws a random number moves a generator: a loader that skips ahead, a model that is built. Nothing here has to draw while
+# it is restored, but in other code something may. Which component is therefore safest last?
 # </details>
 
 # %% nbgrader={"grade": false, "grade_id": "capture-restore", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -239,18 +243,18 @@ check.capture_restore(capture, restore)
 # killed when 60 percent of the second save is written.
 
 # %%
-path = Path("plain.pt")
-torch.save({"step": 100, "weights": torch.zeros(1000)}, path)  # the first save: whole
-whole = path.read_bytes()
-path.write_bytes(whole[: len(whole) * 6 // 10])  # the second one, as the kill leaves it
+demo_file = Path("plain.pt")
+torch.save({"step": 100, "weights": torch.zeros(1000)}, demo_file)  # the first save: whole
+whole = demo_file.read_bytes()
+demo_file.write_bytes(whole[: len(whole) * 6 // 10])  # the second one, as the kill leaves it
 try:
-    torch.load(path, weights_only=True)
+    torch.load(demo_file, weights_only=True)
 except Exception as error:
     print(f"{type(error).__name__}: {str(error).splitlines()[0]}")
-path.unlink()
+demo_file.unlink()
 
 # %% [markdown]
-# The new state is torn, and the old one is gone with it: both were in the one file. OPT-175B restarted some hundred times.
+# The new state is torn, and the old one is gone with it: both were in the one file. OPT-175B restarted about a hundred times.
 # A save that only works when nobody disturbs it is not one.
 #
 # **Write `save(state, folder)` and `load(folder)`.**
@@ -260,8 +264,9 @@ path.unlink()
 # - `load` returns the newest state whose save was finished. It runs in another process, and the folder may have been moved.
 # - Wherever a kill strikes during a save, `load` must find either the older state or the newer one, whole.
 #
-# The check kills your `save` just before each change that it makes to the file system, and after 30 and 90 percent of what it
-# writes.
+# The check kills your `save` before and after changes that it makes to the file system, and in the middle of what it writes; once it
+# also kills the next save, over what the first kill left. For `load`: `torch.load` refuses NumPy's objects unless you pass
+# `weights_only=False`, which is for files that you wrote yourself.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -386,7 +391,7 @@ check.symptom(symptom)
 # %% [markdown]
 # ### In your own words
 #
-# A person reads these. Two or three sentences each are enough. What the points are for stands under each question.
+# A person reads these. Two or three sentences each are enough.
 #
 # **Question 1.** A colleague says: “We resumed from the weights alone and the loss curve looks fine, so the checkpoint is fine.” What
 # do you answer?
@@ -397,8 +402,8 @@ check.symptom(symptom)
 # come. To know, resume in a fresh process and compare with the uninterrupted run, step by step and exactly.
 
 # %% [markdown]
-# *Scheme for question 1. One point: a plausible curve does not show that the run is the same. One point: at least two missing
-# components, with what each changes. One point: a test that would show it.*
+# *A point each: what such a curve shows and what not; two components that are missing, with what each changes; a test that would
+# tell.*
 #
 # **Question 2.** You save every three hours to a disk that has room for ten checkpoints. How many do you keep, and why not only the
 # newest?
@@ -409,8 +414,7 @@ check.symptom(symptom)
 # deleted before the newer one was read back and verified.
 
 # %% [markdown]
-# *Scheme for question 2. One point: more than one, with a number that fits the disk. One point: a reason why the newest can be
-# unusable (torn, corrupt, or saved after the run went bad). One point: an older one is deleted only after a newer one was verified.*
+# *A point each: how many, for this disk; why not only the newest; when an old one may go.*
 #
 # ## E. Your checkpoint on trial
 #
@@ -418,8 +422,8 @@ check.symptom(symptom)
 # process loads, restores and goes on. In the end its parameters, moments, step, samples and generators are compared with a run
 # that nothing ever hit.
 #
-# The short form takes some seconds. `trial(capture, restore, save, load, full=True)` gives you as many kills as OPT-175B had restarts:
-# 105, in about two minutes.
+# The short form takes some seconds. `trial(capture, restore, save, load, full=True)` gives you 105 kills, as many as OPT-175B had
+# restarts by the estimate above, in about two minutes.
 
 # %%
 from lastgood.teaching.views.trial import trial

@@ -182,7 +182,7 @@ def test_moments_of_another_type_are_found() -> None:
     ("capture", "stage", "kind"),
     [
         (here(lambda run: run.no_such_thing), "capture", "AttributeError"),
-        (here(lambda run: os._exit(3)), "the process", "ProcessDied"),
+        (here(lambda run: os._exit(3)), "capture", "ProcessDied"),
         (here(lambda run: (item for item in [])), "writing what capture returned", "TypeError"),
         (here(lambda run: exec("raise SystemExit(0)")), "capture", "SystemExit"),
     ],

@@ -1,6 +1,7 @@
 """A process dies exactly where it was told to."""
 
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -59,7 +60,7 @@ def test_it_dies_before_the_change_with_that_number_and_after_the_one_before(
     folder: Path, number: int
 ) -> None:
     def work() -> None:
-        crash.die_before_change(folder, number)
+        crash.die_at_change(folder, number)
         save(folder)
 
     assert status_of(work) == -signal.SIGKILL
@@ -74,7 +75,7 @@ def test_it_dies_before_the_change_with_that_number_and_after_the_one_before(
 
 def test_it_survives_where_there_is_no_such_change(folder: Path) -> None:
     def work() -> None:
-        crash.die_before_change(folder, 4)
+        crash.die_at_change(folder, 4)
         save(folder)
 
     assert status_of(work) == 0
@@ -107,3 +108,26 @@ def test_files_opened_or_changed_outside_the_folder_are_told_apart_from_those_in
 
     assert status_of(work) == 0
     assert (folder.parent / "told").read_text().splitlines() == ["moved", "read"]
+
+
+def test_it_dies_just_after_a_rename_with_its_buffers_unwritten(folder: Path) -> None:
+    def work() -> None:
+        crash.die_at_change(folder, 1, done=True)
+        file = open(folder / "new", "wb")  # noqa: SIM115 - the mistake that is tested
+        file.write(b"x" * 100)  # stays in the buffer: the file is closed too late
+        os.replace(folder / "new", folder / "old")
+        file.close()
+
+    assert status_of(work) == -signal.SIGKILL
+    assert not (folder / "new").exists()
+    assert (folder / "old").read_bytes() == b""
+
+
+def test_it_dies_in_the_middle_of_the_file_opened_by_that_change(folder: Path) -> None:
+    def work() -> None:
+        (folder.parent / "first").write_bytes(b"x" * 1000)  # not held up by the limit that comes later
+        crash.die_at_change(folder, 0, then_bytes=300)
+        shutil.copy(folder.parent / "first", folder / "copy")
+
+    assert status_of(work) == -signal.SIGXFSZ
+    assert (folder / "copy").stat().st_size == 300

@@ -41,6 +41,10 @@ def in_a_nested_function() -> Any:
     return inner()
 
 
+def of_an_attribute_with_the_name_of_a_global() -> Any:
+    return np.random.table
+
+
 def of_a_constant_and_a_module() -> Any:
     return np.arange(LIMIT)
 
@@ -53,6 +57,7 @@ def of_a_constant_and_a_module() -> Any:
         (through_a_class, ["table (ndarray)"]),
         (in_a_nested_function, ["STORE (dict)"]),
         (of_a_constant_and_a_module, []),
+        (of_an_attribute_with_the_name_of_a_global, []),
     ],
 )
 def test_what_is_read_is_named_with_its_type(function: Callable[[], Any], expected: list[str]) -> None:

@@ -29,8 +29,17 @@ def test_the_text_fits_a_dialog_that_does_not_wrap_and_holds_reason_and_referenc
     assert lines[0] == "B Something: 2 of 6 points"
     assert "  ok   first (2 of 2)" in lines
     assert "  LOST second (0 of 4)" in lines
-    assert "       Reread: lesson 18" in lines
+    assert lines[-1] == "  Reread: lesson 18"
     assert "Reread" not in FULL.text()  # nothing was lost
+
+
+def test_an_only_part_says_nothing_again_that_stands_in_the_head() -> None:
+    assert "<table" not in FULL._repr_html_()
+    assert "✓ A Other: 2 of 2 points" in FULL._repr_html_()
+    lost = Report("A Other", (part("A Other", 2, "Not written yet."),))._repr_html_()
+    assert "<strong>A Other: 0 of 2 points</strong>" in lost
+    assert "<strong hidden>A Other</strong>Not written yet." in lost
+    assert lost.count("of 2") == 1
 
 
 def test_a_reason_cannot_smuggle_html() -> None:

@@ -156,6 +156,13 @@ def test_the_strip_says_in_text_what_it_shows_and_escapes_what_was_raised():
     assert html.count("&lt;b&gt;") == 2  # shown, and read out
 
 
+def test_the_verdict_stands_out_from_what_explains_it():
+    strip = Strip(steps=10, kills=1)
+    assert "<strong>" not in strip._repr_html_()
+    strip.conclude("Bit-identical. Killed once.")
+    assert "<strong>Bit-identical. </strong>Killed once." in strip._repr_html_()
+
+
 @pytest.mark.slow
 def test_a_notebook_shows_the_strip_once_and_keeps_it(tmp_path):
     """In a kernel: what the learner sees is one output, nothing on stderr, and no second copy."""

@@ -14,7 +14,7 @@ import torch
 from lastgood.recovery.components import COMPONENTS, LOADER, OPTIMIZER, PARAMETERS, RNG, STEP, digests
 from lastgood.recovery.wire import same
 from lastgood.teaching.views import readme_picture
-from lastgood.teaching.views.curves import loss_curves_svg, loss_figure
+from lastgood.teaching.views.curves import draw_losses, loss_curves_svg, loss_figure
 from lastgood.teaching.views.explorer import ResumeExplorer, call_later, resume_explorer
 from lastgood.teaching.views.resume import (
     Curve,
@@ -24,7 +24,7 @@ from lastgood.teaching.views.resume import (
     reasons,
     undisturbed,
 )
-from lastgood.teaching.views.style import INK, new_figure, theme, to_svg
+from lastgood.teaching.views.style import INK, new_axes, new_figure, theme, to_svg
 from lastgood.teaching.views.weights import component_bytes, component_sizes
 from lastgood.training.logbook import CHARACTERS, ENTROPY
 from lastgood.training.model import GPTConfig
@@ -221,6 +221,10 @@ def test_an_inline_picture_follows_the_theme_and_has_a_text(draw: Callable[[], s
     assert not re.search("<style|<metadata|<!DOCTYPE|DejaVu", svg)
 
 
+def test_coloured_lines_keep_their_contrast_on_any_theme() -> None:
+    assert re.search(r"stroke: #0072b2; stroke: color-mix\(in srgb, #0072b2 72%, var\(", curves())
+
+
 def test_the_text_of_a_picture_is_escaped_and_must_be_there() -> None:
     assert ElementTree.fromstring(curves()).get("aria-label") == 'Two curves, <b> & "quoted".'
     with pytest.raises(ValueError, match="alt is empty"):
@@ -243,6 +247,16 @@ def test_the_same_figure_gives_the_same_bytes_whatever_style_a_learner_set() -> 
 
 def test_the_floor_of_the_heldout_loss_is_drawn_and_named() -> None:
     assert f"floor of the held-out loss, {ENTROPY:.3f}" in curves()
+
+
+@pytest.mark.parametrize(("floor", "lowest"), [(ENTROPY, ENTROPY - 0.12), (None, 1.65)])
+def test_the_axis_reaches_down_to_the_floor_only_where_there_is_one(
+    floor: float | None, lowest: float
+) -> None:
+    with theme():
+        axes = new_axes(new_figure(height=50), 0, 0, 1, 1)
+        draw_losses(axes, [2.0, 1.9, 1.8], [1.7], first_step=5, restart=7, floor=floor)
+    assert axes.get_ylim()[0] == pytest.approx(lowest)
 
 
 def test_numbers_in_words_are_not_rounded() -> None:

@@ -93,6 +93,23 @@ CONTENTS_MUTANTS = (
         ("the library's own function",),
     ),
     Variant(
+        "assigned-to-the-name",
+        "run = state makes run the state",
+        (
+            (CAPTURE_BODY, '    return {"run": copy.deepcopy(run), "rng": capture_rng()}\n'),
+            (RESTORE_BODY, '    run = state["run"]\n    run.advance  # noqa: B018\n'),
+        ),
+        {CONTENTS: 10},
+        ("the run is exactly as it was built",),
+    ),
+    Variant(
+        "capture-without-return",
+        "the last line is the result",
+        ((CAPTURE_BODY, CAPTURE_BODY.replace("    return {", "    state = {") + "    state.copy()\n"),),
+        {CONTENTS: 10},
+        ("capture: it returned None. Is a `return` missing?",),
+    ),
+    Variant(
         "moments-without-their-count",
         "AdamW's step is only a counter",
         (

@@ -38,7 +38,7 @@ DISK_MUTANTS = (
             (LOAD_BODY, "    return Keeper.state\n"),
         ),
         {DISK: 6},
-        ("load raised ValueError: it returned None instead of a state",),
+        ("load: it returned None",),
     ),
     Variant(
         "stash-in-a-default",
@@ -169,7 +169,69 @@ def save(state: Any""",
             ),
         ),
         {DISK: 4},
-        ("when 30% of the file was written",),
+        ("when 30% of the new state was written",),
+    ),
+    Variant(
+        "copied-into-place",
+        "a finished file can be copied over the old one",
+        (
+            ("import copy\n", "import copy\nimport shutil\nimport tempfile\n"),
+            (
+                SAVE_BODY,
+                """    handle, temporary = tempfile.mkstemp()
+    os.close(handle)
+    torch.save(state, temporary)
+    shutil.copy(temporary, Path(folder) / "newest.pt")
+    os.unlink(temporary)
+""",
+            ),
+        ),
+        {DISK: 4},
+        ("when half of", "newest.pt was written"),
+    ),
+    Variant(
+        "closed-after-the-rename",
+        "the file closes itself when the function ends",
+        (
+            ("import copy\n", "import copy\nimport pickle\n"),
+            (
+                SAVE_BODY,
+                """    file = open(Path(folder) / "newest.tmp", "wb")
+    pickle.dump(state, file)
+    os.replace(Path(folder) / "newest.tmp", Path(folder) / "newest.pt")
+    file.close()
+""",
+            ),
+            (LOAD_BODY, '    return pickle.loads((Path(folder) / "newest.pt").read_bytes())\n'),
+        ),
+        {DISK: 4},
+        ("just after “rename",),
+    ),
+    Variant(
+        "backup-of-a-torn-file",
+        "if the new file is torn, load takes the backup",
+        (
+            ("import copy\n", "import copy\nimport shutil\n"),
+            (
+                SAVE_BODY,
+                """    newest = Path(folder) / "newest.pt"
+    if newest.exists():
+        shutil.copy(newest, Path(folder) / "half.bak")
+        os.replace(Path(folder) / "half.bak", Path(folder) / "newest.bak")
+    torch.save(state, newest)
+""",
+            ),
+            (
+                LOAD_BODY,
+                """    try:
+        return torch.load(Path(folder) / "newest.pt", weights_only=True)
+    except Exception:
+        return torch.load(Path(folder) / "newest.bak", weights_only=True)
+""",
+            ),
+        ),
+        {DISK: 4},
+        ("in one save and again in the next",),
     ),
     Variant(
         "only-the-first-is-written",

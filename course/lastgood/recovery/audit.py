@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import linecache
 import random
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ from lastgood.recovery.components import (
     PARAMETERS,
     differences,
 )
+from lastgood.recovery.learner import STAGE_MARK
 from lastgood.recovery.state import state_bytes
 from lastgood.recovery.warm import WarmServer, Worker, shared_server
 from lastgood.recovery.wire import pack, same, unpack
@@ -100,17 +102,24 @@ def ask(worker: Worker, *, timeout: float = STAGE_SECONDS) -> dict[str, Any]:
         return answer
     except TimeoutError:
         worker.kill()
-        return {"error": _gone("TimeoutError", f"nothing came back for {timeout:.0f} seconds")}
+        return {"error": _gone(worker, "TimeoutError", f"it had not finished after {timeout:.0f} seconds")}
     except EOFError:
         status = worker.wait(STAGE_SECONDS)
-        tail = worker.output().strip().splitlines()
-        return {
-            "error": _gone("ProcessDied", f"the process ended with status {status}. {' '.join(tail[-1:])}")
-        }
+        return {"error": _gone(worker, "ProcessDied", f"its process ended with status {status}")}
 
 
-def _gone(kind: str, message: str) -> dict[str, Any]:
-    return {"stage": "the process", "kind": kind, "message": message, "line": "", "blank": False}
+def _gone(worker: Worker, kind: str, message: str) -> dict[str, Any]:
+    *_, stage = ["the process", *STAGE_MARK.findall(worker.output())]
+    return {"stage": stage, "kind": kind, "message": message, "line": "", "blank": False}
+
+
+def plain(error: dict[str, Any]) -> str:
+    """The message of a learner's exception, without colours, and without the advice that libraries add."""
+    message = re.sub(r"\x1b\[[0-9;]*m", "", error["message"]).strip()
+    if "weights_only" in message:
+        return "torch.load refuses objects such as NumPy's by default; see weights_only in its documentation"
+    first = next(iter(message.splitlines()), "no message")
+    return first if len(first) < 160 else first[:160].rsplit(". ", 1)[0] + " …"
 
 
 def measure(
@@ -195,7 +204,7 @@ def judge(plan: Plan, data: dict[str, Any], server: WarmServer | None = None) ->
         if name in moved:
             why = f"capture changed the run itself: {moved[name]}"
         elif name in spoilt:
-            why = _lost(name, data["reader"]["restored"], truth, restored[name])
+            why = _lost(name, data["reader"], truth, restored[name])
         elif name in again and name not in restored:
             why = f"right after the first resume, wrong after a second one: {again[name]}"
         step, gap = spoilt.get(name, (None, None))
@@ -211,7 +220,10 @@ def judge(plan: Plan, data: dict[str, Any], server: WarmServer | None = None) ->
     return replace(audit, refused=_refusal(data, truth, audit))
 
 
-def _lost(name: str, found: dict[str, Any], truth: dict[str, Any], difference: str) -> str:
+def _lost(name: str, reader: dict[str, Any], truth: dict[str, Any], difference: str) -> str:
+    found = reader["restored"]
+    if same(found[name], reader["built"][name]):
+        return f"restore left it as the new run had it: {difference}"
     if same(found[name], truth["later"][name]):
         return (
             "what was captured changed while the run trained on: it holds the values of a later step, "
@@ -264,6 +276,11 @@ def _refusal(data: dict[str, Any], truth: dict[str, Any], audit: Audit) -> str:
     if share > DATA_BYTES["too_large"]:
         return (
             f"the file is {share:.1f} times as large as parameters and moments: it holds more than one state"
+        )
+    if same(data["reader"]["restored"], data["reader"]["built"]):
+        return (
+            "after restore, the run is exactly as it was built: nothing was put into it. To assign to the "
+            "name `run` inside the function does not change the run that was handed to it"
         )
     if audit.stopped or not all(f.kept for f in audit.findings):
         return ""

@@ -24,6 +24,7 @@ from lastgood.recovery.learner import (
 )
 from lastgood.recovery.warm_channel import Channel
 from lastgood.recovery.wire import pack, unpack
+from lastgood.training.run import Run, RunConfig
 
 
 @answering
@@ -45,8 +46,9 @@ def write(channel: Channel, orders: dict[str, Any]) -> None:
 def resume(channel: Channel, orders: dict[str, Any]) -> None:
     """Process 2 and 3: restore into another run, be looked at, and only then hear how far to go."""
     functions = load_functions(orders, channel.recv(PATIENCE))
+    built = observe(Run(RunConfig.from_dict(orders["config"]), seed=orders["other_seed"]))
     run, steps = restored(orders, functions, lambda: kept(Path(orders["file"])))
-    channel.send(pack({"restored": see(run), "steps": steps}))
+    channel.send(pack({"built": built, "restored": see(run), "steps": steps}))
     after, again = unpack(channel.recv(PATIENCE))
     curve = call("a step of the resumed run", advance, run, after)
     result = {**curve, "end": see(run)}

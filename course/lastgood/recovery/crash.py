@@ -67,15 +67,27 @@ def _full(path: Any) -> str:
     return os.path.join(os.path.realpath(folder), name)
 
 
-def die_before_change(root: Path, number: int) -> None:
-    """Arrange that this process is killed just before its change number `number` below `root`, from 0."""
+def die_at_change(root: Path, number: int, *, done: bool = False, then_bytes: int | None = None) -> None:
+    """Arrange that this process is killed at its change number `number` below `root`, from 0.
+
+    Just before the change; or where `done`, for a rename, just after it, with whatever is still in the
+    process's buffers unwritten; or where `then_bytes` is given, once a file that it writes after that reaches
+    this size.
+    """
     count = 0
 
-    def seen(_: str) -> None:
+    def seen(what: str) -> None:
         nonlocal count
-        if count == number:
-            os.kill(os.getpid(), signal.SIGKILL)
         count += 1
+        if count - 1 != number:
+            return
+        if then_bytes is not None:
+            die_at_size(then_bytes)
+            return
+        if done:
+            source, target = (root / name for name in what.removeprefix("rename ").split(" to "))
+            os.rename(source, target)
+        os.kill(os.getpid(), signal.SIGKILL)
 
     watch(root, seen)
 

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from lastgood.recovery import bundle
-from lastgood.recovery.audit import Plan, ask
+from lastgood.recovery.audit import Plan, ask, plain
 from lastgood.recovery.components import PARAMETERS, TITLES, differences
 from lastgood.recovery.warm import WarmServer, shared_server
 from lastgood.recovery.wire import pack, same
 
 WORKER = "lastgood.recovery.durability_worker:"
-MOST_CHANGES = 6
+MOST_CHANGES, MOST_RENAMES, MOST_OPENED = 5, 2, 2
 FRACTIONS = (0.3, 0.9)  # of the largest file
 
 
@@ -101,23 +101,35 @@ def _blank(answer: dict[str, Any]) -> bool:
 
 
 def _points(saver: dict[str, Any]) -> list[dict[str, Any]]:
-    changes = saver["changes"]
-    step = max(1.0, len(changes) / MOST_CHANGES)
-    numbers = sorted(
-        {int(i * step) for i in range(MOST_CHANGES) if int(i * step) < len(changes)} | {len(changes) - 1}
-    )
-    points: list[dict[str, Any]] = [
-        {"change": n, "size": None, "says": f"just before “{changes[n]}”"} for n in numbers if n >= 0
+    """Where to kill a save: before its changes, after its renames, in the middle of what it writes."""
+    changes, half = saver["changes"], max(1, saver["largest"] // 2)
+    renames = [n for n, change in enumerate(changes) if change.startswith("rename ") and "…" not in change]
+    opened = [n for n, change in enumerate(changes) if change.startswith("open ")]
+    points = [_point(f"just before “{changes[n]}”", n) for n in _spread(len(changes), MOST_CHANGES)]
+    points += [_point(f"just after “{changes[n]}”", n, done=True) for n in renames[-MOST_RENAMES:]]
+    points += [
+        _point(f"when half of {changes[n][5:]} was written", n, size=half) for n in opened[-MOST_OPENED:]
     ]
-    return points + [
-        {
-            "change": None,
-            "size": max(1, int(part * saver["largest"])),
-            "says": f"when {part:.0%} of the file was written",
-        }
-        for part in FRACTIONS
-        if saver["largest"]
-    ]
+    if saver["largest"]:  # torch opens files where Python does not see it
+        for share in FRACTIONS:
+            size = max(1, int(share * saver["largest"]))
+            points.append(_point(f"when {share:.0%} of the new state was written", None, size=size))
+        again = "in one save and again in the next, over what the first one left"
+        points.append(_point(again, None, size=half, twice=True))
+        if changes:
+            points.append(_point(f"{again}, late in both", len(changes) - 1, size=half, twice=True))
+    return points
+
+
+def _point(
+    says: str, change: int | None, *, done: bool = False, size: int | None = None, twice: bool = False
+) -> dict[str, Any]:
+    return {"says": says, "change": change, "done": done, "size": size, "twice": twice}
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """At most `most` of the numbers below `count`, evenly spread, the last among them."""
+    return sorted({round(i * (count - 1) / max(1, min(count, most) - 1)) for i in range(min(count, most))})
 
 
 def _tear(
@@ -129,7 +141,9 @@ def _tear(
 ) -> dict[str, Any]:
     folder = scratch / f"torn{number}" / "checkpoints"
     shutil.copytree(paths["folder_old"], folder)
-    run("save_and_die", folder=str(folder), change=point["change"], size=point["size"])
+    where = {key: point[key] for key in ("change", "done", "size")}
+    for _ in range(2 if point["twice"] else 1):
+        run("save_and_die", folder=str(folder), **where)
     moved = scratch / f"found{number}" / "checkpoints"
     folder.parent.rename(moved.parent)
     return {"says": point["says"], **run("look", folder=str(moved))}
@@ -187,6 +201,5 @@ def judge(data: dict[str, Any]) -> Durability:
 def _torn_words(seen: dict[str, Any]) -> str:
     if "error" in seen:
         error = seen["error"]
-        first = next(iter(error["message"].strip().splitlines()), "no message")
-        return f"{error['stage']} raised {error['kind']} ({first})"
+        return f"{error['stage']} raised {error['kind']} ({plain(error)})"
     return "load returned a state that is neither the older nor the newer one"

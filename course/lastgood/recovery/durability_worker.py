@@ -15,7 +15,6 @@ from lastgood.recovery import crash
 from lastgood.recovery.learner import (
     PATIENCE,
     Functions,
-    LearnerError,
     advance,
     answering,
     call,
@@ -24,6 +23,7 @@ from lastgood.recovery.learner import (
     kept,
     load_functions,
     restored,
+    returned,
     see,
     start,
 )
@@ -49,9 +49,7 @@ def _loaded(functions: Functions, folder: Path, orders: dict[str, Any], outside:
     elsewhere = crash.strangers(folder.parent)
     value = call("load", functions["load"], str(folder))
     outside += _recent(elsewhere, orders)
-    if value is None:
-        raise LearnerError("load", ValueError("it returned None instead of a state"))
-    return value
+    return returned("load", value)
 
 
 @answering
@@ -86,10 +84,10 @@ def save_and_die(channel: Channel, orders: dict[str, Any]) -> None:
     functions = load_functions(orders, channel.recv(PATIENCE))
     folder = _in_folder(orders)
     newer = kept(Path(orders["new"]))
-    if orders["size"] is None:
-        crash.die_before_change(folder.parent, orders["change"])
-    else:
+    if orders["change"] is None:
         crash.die_at_size(orders["size"])
+    else:
+        crash.die_at_change(folder.parent, orders["change"], done=orders["done"], then_bytes=orders["size"])
     functions["save"](newer, str(folder))
 
 

@@ -6,6 +6,7 @@ and on which of its lines.
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 import types
@@ -22,6 +23,7 @@ from lastgood.recovery.wire import pack, unpack
 from lastgood.training.rng import seed_everything
 from lastgood.training.run import Run, RunConfig
 
+STAGE_MARK = re.compile("\x1e([^\x1e]+)\x1e")
 Functions = dict[str, Callable[..., Any]]
 _LIBRARY = str(Path(__file__).resolve().parents[1])
 PATIENCE = 60.0  # seconds until a worker that hears nothing gives up
@@ -60,8 +62,13 @@ class LearnerError(Exception):
         }
 
 
+class ReturnedNone(Exception):
+    """A function that should return something did not."""
+
+
 def call(stage: str, function: Callable[..., Any], *args: Any) -> Any:
     """The learner's function, with whatever it raises made a LearnerError of this stage."""
+    print(f"\x1e{stage}\x1e", flush=True)  # if nothing more comes, this is where it hung
     try:
         return function(*args)
     except BaseException as error:
@@ -157,7 +164,15 @@ def counting_steps(work: Callable[[], Any]) -> tuple[Any, int]:
 
 def captured_by(functions: Functions, run: Run) -> tuple[Any, int]:
     """What the learner's `capture` returns, and how many optimizer steps it took."""
-    return counting_steps(lambda: call("capture", functions["capture"], run))
+    value, steps = counting_steps(lambda: call("capture", functions["capture"], run))
+    return returned("capture", value), steps
+
+
+def returned(stage: str, value: Any) -> Any:
+    """The value, or a LearnerError where there is none."""
+    if value is None:
+        raise LearnerError(stage, ReturnedNone("it returned None. Is a `return` missing?"))
+    return value
 
 
 def restored(orders: dict[str, Any], functions: Functions, captured: Callable[[], Any]) -> tuple[Run, int]:

@@ -4,9 +4,12 @@ one of them.
 
 from __future__ import annotations
 
+import dis
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+
+_GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
 def data_globals(functions: Iterable[Callable[..., Any]]) -> list[str]:
@@ -42,7 +45,8 @@ def _is_library(function: types.FunctionType) -> bool:
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
+    # co_names would not do: it also holds attributes, so that os.path would read a global called path.
+    yield from (step.argval for step in dis.get_instructions(code) if step.opname in _GLOBAL)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _names(constant)

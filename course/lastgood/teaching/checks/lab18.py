@@ -55,6 +55,8 @@ def _judge_mask(inputs: Data, data: Data) -> Report:
 
 def _mask_fault(mask: Any, right: Tensor) -> str:
     T = len(right)
+    if mask is None:
+        return "the function returned None. Is a `return` missing?"
     if not isinstance(mask, Tensor):
         return f"the result is a {type(mask).__name__}, not a tensor."
     if tuple(mask.shape) != (T, T):
@@ -217,8 +219,8 @@ def _curve_words(found: audit.Audit) -> str:
         return f"Captured after {found.captured_at} steps. The resumed run could not take its first step."
     gap = max(abs(a - b) for a, b in zip(found.expected, found.found, strict=True))
     return (
-        f"Captured after {found.captured_at} steps. Resumed and undisturbed run part at step "
-        f"{found.first_step}; the largest gap of the loss is {gap:.3g} nats."
+        f"Captured after {found.captured_at} steps. The resumed run differs from the undisturbed one "
+        f"from step {found.first_step} on; the largest gap of the loss is {gap:.3g} nats."
     )
 
 
@@ -234,7 +236,9 @@ def _reads(names: list[str]) -> str:
 def _stopped(error: Data) -> str:
     if error["blank"]:
         return f"{error['stage']} is not written yet: it raises NotImplementedError."
-    words = f"{error['stage']} raised {error['kind']}: {error['message'].strip() or '(no message)'}"
+    if error["kind"] in ("ReturnedNone", "TimeoutError", "ProcessDied"):  # ours, whole sentences
+        return f"{error['stage']}: {audit.plain(error)}"
+    words = f"{error['stage']} raised {error['kind']}: {audit.plain(error)}"
     return words + (f"\nin the line: {error['line']}" if error["line"] else "")
 
 
@@ -272,7 +276,7 @@ def _judge_durability(inputs: Data, data: Data) -> Report:
     round_trip = _sentence(found.round_trip) + _reads(data["reads"]) if found.round_trip else ""
     torn = "\n".join(_sentence(line) for line in found.torn)
     if round_trip:
-        torn = "Comes after the round trip."
+        torn = "Not tried yet: first a state has to come back."
     elif torn:
         moments = f"{len(found.torn)} of {found.points} moments"
         torn += f"\n({moments}. After each, load must find the old state or the new one.)"

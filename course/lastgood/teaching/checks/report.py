@@ -55,21 +55,29 @@ class Report:
     def __repr__(self) -> str:
         return f"{self.points:g}"
 
+    @property
+    def _rereadings(self) -> list[str]:
+        """Each passage once, however many parts point to it."""
+        return list(dict.fromkeys(p.reread for p in self.parts if p.reread))
+
     def text(self) -> str:
         """The report in plain text, for terminals and for Validate."""
         lines = [f"{self.exercise}: {self.points:g} of {self.worth:g} points"]
         for p in self.parts:
             lines.append(f"  {'ok  ' if p.passed else 'LOST'} {p.title} ({p.points:g} of {p.worth:g})")
             lines += _wrapped(p.why, "       ")
-            lines += _wrapped(p.reread and f"Reread: {p.reread}", "       ")
-        return "\n".join(lines + _wrapped(self.note, "  "))
+        lines += _wrapped(self.note, "  ")
+        return "\n".join(lines + [line for p in self._rereadings for line in _wrapped(f"Reread: {p}", "  ")])
 
     def _repr_html_(self) -> str:
         head = f"{'✓ ' if self.passed else ''}{self.exercise}: {self.points:g} of {self.worth:g} points"
         note = f"<p style='{_LINE}'>{html.escape(self.note)}</p>" if self.note else ""
+        reread = "".join(
+            f"<p style='{_LINE}'><em>Reread: {html.escape(passage)}</em></p>" for passage in self._rereadings
+        )
         return (
             f"<div class='lastgood-report'><p style='{_LINE}'><strong>{html.escape(head)}</strong></p>"
-            f"{self._table()}{note}{self.figure}</div>"
+            f"{self._table()}{note}{self.figure}{reread}</div>"
         )
 
     def _table(self) -> str:
@@ -99,8 +107,6 @@ def _prose(p: Part, *, titled: bool) -> str:
     # A grader that reads the table finds the title all the same.
     title = f"<strong{'' if titled else ' hidden'}>{html.escape(p.title)}</strong>"
     lines = [html.escape(line) for line in p.why.splitlines()]
-    if p.reread:
-        lines.append(f"<em>Reread: {html.escape(p.reread)}</em>")
     return title + ("<br>" if titled and lines else "") + "<br>".join(lines)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from lastgood.teaching.views.style import BLUE, INK, ORANGE, new_axes, new_figure, theme, to_svg
-from lastgood.training.logbook import ENTROPY
 
 
 def loss_curves_svg(
@@ -18,10 +17,11 @@ def loss_curves_svg(
     """Both curves from the first step after a restart on, as an inline SVG.
 
     Losses are in nats a character; both lists begin at `first_step`. None stands for a step that the resumed
-    run did not take, and a list may end early.
+    run did not take, and a list may end early. No floor is drawn: far below a run that has only begun, it
+    would press the curves together until they look like one.
     """
     return loss_figure(
-        reference_losses, resumed_losses, first_step=first_step, restart=first_step, floor=ENTROPY, alt=alt
+        reference_losses, resumed_losses, first_step=first_step, restart=first_step, floor=None, alt=alt
     )
 
 
@@ -31,14 +31,15 @@ def loss_figure(
     *,
     first_step: int,
     restart: int,
-    floor: float,
+    floor: float | None,
     alt: str,
     title: str = "",
 ) -> str:
     """Loss of both runs above, the size of their difference below, as an inline SVG.
 
-    `reference` begins at step `first_step`, `resumed` at step `restart`; losses and `floor` are in nats a
-    character. Raises ValueError where `restart` comes before `first_step` or `alt` is empty.
+    `reference` begins at step `first_step`, `resumed` at step `restart`; losses are in nats a character, and
+    so is `floor`, where there is one. Raises ValueError where `restart` comes before `first_step` or `alt` is
+    empty.
     """
     if restart < first_step:
         raise ValueError(f"a restart at step {restart} is before the first step shown, {first_step}")
@@ -48,7 +49,8 @@ def loss_figure(
         upper = new_axes(figure, 0.09, 0.42, 0.735, 0.51)
         lower = new_axes(figure, 0.09, 0.12, 0.735, 0.2)
         draw_losses(upper, reference, resumed, first_step=first_step, restart=restart, floor=floor)
-        label_floor(upper, floor, f"floor of the held-out loss, {floor:.3f}: the text's entropy")
+        if floor is not None:
+            label_floor(upper, floor, f"floor of the held-out loss, {floor:.3f}: the text's entropy")
         _label_ends(upper, reference, resumed, first_step + len(reference) - 1)
         upper.set_title(title or "training loss of each step, nats a character", pad=9)
         _draw_gaps(lower, twins, resumed, restart)
@@ -78,32 +80,29 @@ def draw_losses(
     *,
     first_step: int,
     restart: int,
-    floor: float,
+    floor: float | None,
     top: float | None = None,
 ) -> None:
-    """Both curves and the floor, on axes that reach from below the floor to `top`, or above the curves.
+    """Both curves and the floor, on axes that reach from below all of it to `top`, or above the curves.
 
     The uninterrupted run is a broad pale line, the resumed one a thin line on it: both show where they agree.
     """
     shown = [float("nan") if loss is None else loss for loss in resumed]
     axes.plot(_steps(first_step, reference), reference, color=BLUE, alpha=0.7, linewidth=3.4)
     axes.plot(_steps(restart, shown), shown, color=ORANGE, linewidth=1.2)
-    axes.axhline(floor, color=INK, alpha=0.55, linewidth=0.8)
-    highest = max([x for x in (*reference, *shown) if math.isfinite(x)], default=floor + 1)
-    axes.set_ylim(
-        min(floor - 0.12, *_lowest(reference, shown)), top or highest + 0.08 * (highest - floor) + 0.1
-    )
+    finite = [x for x in (*reference, *shown) if math.isfinite(x)] or [0.0, 1.0]
+    lowest, highest = min(finite), max(finite)
+    edge = lowest - 0.05
+    if floor is not None:
+        axes.axhline(floor, color=INK, alpha=0.55, linewidth=0.8)
+        lowest, edge = min(lowest, floor), min(edge, floor - 0.12)
+    axes.set_ylim(edge, top or highest + 0.08 * (highest - lowest) + 0.1)
 
 
 def label_floor(axes: Axes, floor: float, words: str) -> None:
     """Say on the floor's line, at the right, what it is."""
     place = axes.get_yaxis_transform()
     axes.text(0.995, floor, words, transform=place, ha="right", va="bottom", fontsize=8.5)
-
-
-def _lowest(*curves: Sequence[float]) -> list[float]:
-    finite = [x for curve in curves for x in curve if math.isfinite(x)]
-    return [min(finite) - 0.05] if finite else []
 
 
 def _steps(first: int, losses: Sequence[object]) -> range:

@@ -68,15 +68,22 @@ class ResumeExplorer:
         }
         self.picture = widgets.HTML()
         self.words = widgets.HTML()
-        self.status = widgets.HTML()
+        # Its place is kept free, so that the picture does not move when a word appears there.
+        self.status = widgets.HTML(layout=widgets.Layout(flex="0 0 90px"))
         for box in self.boxes.values():
             box.observe(self._on_tick, names="value")
+        intro = widgets.HTML(_INTRO, layout=widgets.Layout(flex="0 1 auto"))
         ticks = widgets.HBox(
-            [*self.boxes.values(), self.status],
-            layout=widgets.Layout(flex_flow="row wrap", grid_gap="0 18px"),
+            list(self.boxes.values()), layout=widgets.Layout(flex_flow="row wrap", grid_gap="0 18px")
         )
         self.widget = widgets.VBox(
-            [widgets.HTML(_INTRO), ticks, self.picture, self.words, widgets.HTML(_NOTE)]
+            [
+                widgets.HBox([intro, self.status]),
+                ticks,
+                self.picture,
+                self.words,
+                widgets.HTML(_NOTE),
+            ]
         )
 
     @property

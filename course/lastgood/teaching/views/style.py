@@ -111,10 +111,10 @@ def to_svg(figure: Figure, alt: str, *, page_width: int | None = None) -> str:
     width, height = figure.get_size_inches() * 72
     box = f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(alt)}"'
     if page_width is None:
-        drawing = _coloured(drawing, _THEME_INK)
+        drawing = _coloured(drawing, _THEME_INK, lines=True)
         place = f"width:100%;max-width:700px;height:auto;font-family:{_FONT}"
         return f'<svg {_NAMESPACES} {box} style="{place};{_LINES}">\n{drawing}</svg>'
-    drawing = _coloured(drawing, _PAGE_INK)
+    drawing = _coloured(drawing, _PAGE_INK, lines=False)
     size = f'width="{page_width}" height="{page_width * height / width:.0f}"'
     return (
         f'<svg {_NAMESPACES} {size} {box} style="font-family:{_PAGE_FONT};{_LINES}">\n'
@@ -141,14 +141,18 @@ def _tidy(drawing: str) -> str:
     return re.sub(r"<[^>]+>", tidy_tag, drawing)
 
 
-def _coloured(drawing: str, ink: str) -> str:
-    """With `ink` where INK stands. Coloured text takes a share of it: else it were too pale to read."""
+def _coloured(drawing: str, ink: str, *, lines: bool) -> str:
+    """With `ink` where INK stands. Coloured text takes a share of it: else it were too pale to read.
 
-    def text_tag(match: re.Match[str]) -> str:
+    So do `lines`, if wanted: a translucent one is lighter on white than its colour, and darker on black.
+    """
+
+    def mixed(tag: str, what: str) -> str:
         return re.sub(
-            r"fill: (#(?!010203)\w{6})",
-            rf"fill: \1; fill: color-mix(in srgb, \1 72%, {ink})",  # the first is for old browsers
-            match[0],
+            rf"\b{what}: (#(?!010203)\w{{6}})",
+            rf"{what}: \1; {what}: color-mix(in srgb, \1 72%, {ink})",  # the first is for old browsers
+            tag,
         )
 
-    return re.sub(r"<text[^>]*>", text_tag, drawing).replace(INK, ink)
+    drawing = re.sub(r"<text[^>]*>", lambda match: mixed(match[0], "fill"), drawing)
+    return (mixed(drawing, "stroke") if lines else drawing).replace(INK, ink)

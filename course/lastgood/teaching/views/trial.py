@@ -133,10 +133,14 @@ class Strip:
         return f"{self.caption}\n{self.conclusion}".rstrip()
 
     def _repr_html_(self) -> str:
-        words = (
-            f"<pre style='white-space:pre-wrap'>{escape(self.conclusion)}</pre>" if self.conclusion else ""
-        )
-        return f"{self._svg()}<div>{escape(self.caption)}</div>{words}"
+        return f"{self._svg()}<div>{escape(self.caption)}</div>{self._conclusion_html()}"
+
+    def _conclusion_html(self) -> str:
+        if not self.conclusion:
+            return ""
+        outcome, stop, why = self.conclusion.partition(". ")
+        words = f"<strong>{escape(outcome + stop)}</strong>{escape(why)}"
+        return f"<div style='white-space:pre-wrap;margin-top:8px'>{words}</div>"
 
     def _svg(self) -> str:
         expected = self.steps + self.kills * SAVE_EVERY // 2
