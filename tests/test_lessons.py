@@ -79,6 +79,7 @@ def test_each_question_has_its_check_in_the_same_cell(path: Path) -> None:
         if "▢" in cell.source:
             found = list(QUESTION.finditer(cell.source))
             assert len(found) == cell.source.count("▢") == cell.source.count("<details>")
+            assert len(found) == 1, "two blank lines before a question: closed Checks leave no space below"
             assert all(match["question"].rstrip().endswith("?") for match in found)
             assert all(len(match["answer"].split()) >= 15 for match in found), "an answer says why"
 
@@ -107,10 +108,10 @@ def test_the_welcome_leads_to_every_lesson_and_lab() -> None:
 
 @each
 def test_a_lesson_takes_the_time_that_it_says(path: Path) -> None:
-    """At 170 words a minute, half a minute for thinking a question over, and two for a cell."""
+    """At 170 words a minute, one for thinking a question over, and two for a cell."""
     text = prose(path).partition("\n## Going further")[0]  # the last part is for another day
     cells = len(re.findall(r"^```python", path.read_text(encoding="utf-8"), flags=re.MULTILINE))
-    minutes = len(text.split()) / 170 + text.count("▢") / 2 + 2 * cells
+    minutes = len(text.split()) / 170 + text.count("▢") + 2 * cells
     said = re.search(r"\*\*Time\.\*\* About (\d+) minutes", text)
     assert said is not None
     assert 15 <= int(said[1]) <= 25
