@@ -18,8 +18,8 @@ def loss_curves_svg(
     """Both curves from the first step after a restart on, as an inline SVG.
 
     Losses are in nats a character; both lists begin at `first_step`. None stands for a step that the resumed
-    run did not take, and a list may end early. The floor is named, not drawn to scale: far below a run that has
-    only begun, it would press the curves together until they look like one.
+    run did not take, and a list may end early. The floor is named, not drawn to scale: far below a run that
+    has only begun, it would press the curves together until they look like one.
     """
     return loss_figure(
         reference_losses, resumed_losses, first_step=first_step, restart=first_step, floor=None, alt=alt
@@ -54,7 +54,7 @@ def loss_figure(
             label_floor(upper, floor, f"floor of the held-out loss, {floor:.3f}: the text's entropy")
         else:
             words = f"↓ far below: floor of the held-out loss, {ENTROPY:.3f}"
-            upper.text(0.995, 0.02, words, transform=upper.transAxes, ha="right", va="bottom", fontsize=8.5)
+            upper.text(0.01, 0.02, words, transform=upper.transAxes, va="bottom", fontsize=8.5)
         _label_ends(upper, reference, resumed, first_step + len(reference) - 1)
         upper.set_title(title or "training loss of each step, nats a character", pad=9)
         _draw_gaps(lower, twins, resumed, restart)
