@@ -211,6 +211,7 @@ def test_milestones_stay(tmp_path: Path) -> None:
     assert names(prune(tmp_path, keep_last=1, keep_every=10)) == ["step-00000005", "step-00000015"]
 
 
+# transformers#25129, #11769: rotation deleted the newest or all checkpoints.
 @pytest.mark.parametrize("spoilt", [(4,), (3, 4), (2, 3, 4), (1, 2, 4)])
 @pytest.mark.parametrize("keep_last", [1, 2, 3])
 def test_the_last_good_one_stays_whatever_is_damaged(

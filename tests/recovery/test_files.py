@@ -37,19 +37,43 @@ def forge(folder: Path, state: bytes, step: int = 1) -> Path:
     return path
 
 
-def test_a_flipped_byte_anywhere_is_found(tmp_path: Path) -> None:
-    path = write(tmp_path, STATE, step=1)
+def flipped(data: bytes, rng: random.Random) -> bytes:
+    position = rng.randrange(len(data))
+    return data[:position] + bytes([data[position] ^ rng.randint(1, 255)]) + data[position + 1 :]
+
+
+def cut(data: bytes, rng: random.Random) -> bytes:
+    start = rng.randrange(len(data))
+    end = rng.choice([start + 1, rng.randint(start + 1, len(data)), len(data)])
+    return data[:start] + data[end:]
+
+
+def inserted(data: bytes, rng: random.Random) -> bytes:
+    position = rng.randint(0, len(data))
+    more = rng.choice([rng.randbytes(rng.randint(1, 9)), b" ", b"\0", data[position : position + 1] or b"\n"])
+    return data[:position] + more + data[position:]
+
+
+@pytest.mark.parametrize("times", [200, pytest.param(2000, marks=pytest.mark.slow)])
+def test_a_byte_flipped_cut_or_inserted_anywhere_is_never_read_silently(tmp_path: Path, times: int) -> None:
+    older, newer = (write(tmp_path, STATE, step=step) for step in (1, 2))
     rng = random.Random(18)
-    for name, count in (("state.pt", 60), ("manifest.json", 200)):
-        good = (path / name).read_bytes()
-        for position in rng.sample(range(len(good)), count):
-            flip(path / name, position, rng.randint(1, 255))
-            with pytest.raises(CheckpointError):
-                read(path)
-            with pytest.raises(CheckpointError):
-                verify(path)
-            (path / name).write_bytes(good)
-    read(path)
+    for number in range(times):
+        damaged = newer / ("state.pt", "manifest.json")[number % 2]
+        good = damaged.read_bytes()
+        bad = rng.choice([flipped, cut, inserted])(good, rng)
+        assert bad != good
+        damaged.write_bytes(bad)
+        for action in (read, verify):
+            with pytest.raises(CheckpointError) as caught:
+                action(newer)
+            assert caught.value.path in (damaged, newer)
+        found = latest_good(tmp_path)
+        assert found.checkpoint is not None
+        assert found.checkpoint.path == older
+        assert [skip.path for skip in found.skipped] == [newer]
+        damaged.write_bytes(good)
+    read(newer)
 
 
 @pytest.mark.parametrize(

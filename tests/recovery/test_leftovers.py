@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lastgood.recovery import leftovers
-from lastgood.recovery.leftovers import recognise, temporary
+from lastgood.recovery import leftovers, processes
+from lastgood.recovery.leftovers import recognise, remove, temporary
 
 
 def ended_process() -> int:
@@ -65,9 +65,27 @@ def test_a_zombie_is_dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_without_proc_a_process_of_that_id_counts_as_the_owner(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leftovers, "_started", lambda pid: None)
+    monkeypatch.setattr(processes, "started", lambda pid: None)
     path = temporary(Path("step-00000120"))
     assert path.name.startswith(f".step-00000120.{os.getpid()}-0-")
     leftover = recognise(path)
     assert leftover is not None
     assert leftover.alive
+
+
+def test_the_new_names_are_on_the_disk_before_anything_is_erased(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [tmp_path / f"step-0000000{step}" for step in (1, 2)]
+    for path in paths:
+        path.mkdir()
+    seen: list[list[str]] = []
+
+    def look(folder: Path) -> None:
+        seen.append([name[:6] for name in os.listdir(folder)])
+
+    monkeypatch.setattr(leftovers, "sync_folder", look)
+    remove(paths)
+    remove([])
+    assert seen == [[".step-", ".step-"]]
+    assert os.listdir(tmp_path) == []

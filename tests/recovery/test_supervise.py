@@ -2,10 +2,13 @@
 
 import json
 import linecache
+import os
+from contextlib import ExitStack, suppress
 
 import pytest
 
 from lastgood.recovery import bundle, supervised
+from lastgood.recovery.checkpoint import CheckpointError, hold
 from lastgood.recovery.faults import OPT_175B, Fault, schedule_of
 from lastgood.recovery.supervise import SupervisorError, supervise
 from lastgood.recovery.warm import WarmServer
@@ -242,6 +245,21 @@ def test_a_file_that_was_torn_in_place_is_reported_by_what_load_raised(go):
     assert not outcome.identical
     assert outcome.error.startswith("load raised ")
     assert "The kill before had come in the middle of saving step 16." in outcome.error
+
+
+def test_a_restart_into_a_folder_that_another_process_writes_to_is_an_error(server, tmp_path):
+    with ExitStack() as stack:
+
+        def intrude(event):
+            while event.kind == "killed":  # the killed process may need another moment to be gone
+                with suppress(CheckpointError):
+                    return stack.enter_context(hold(tmp_path / "run" / "checkpoints"))
+
+        given = {"seed": 5, "steps": 40, "save_every": 8, "faults": [Fault(11, host=3)]}
+        outcome = supervise(SMALL, **given, folder=tmp_path / "run", server=server, on_event=intrude)
+    assert not outcome.identical
+    assert outcome.error.startswith("hold raised CheckpointError")
+    assert f"process {os.getpid()} on " in outcome.error
 
 
 def test_a_load_that_finds_nothing_after_a_complete_save_is_an_error(go):

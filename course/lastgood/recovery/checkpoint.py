@@ -7,55 +7,38 @@
       step-00000120.r2/                      the same step written again, on its way (see `write`)
       .step-00000140.4242-99-0badcafe.tmp/   being written, or left by a kill: process 4242, started at 99
       .step-00000100.4242-99-deadbeef.del/   being removed, or left by a kill
+      .lock                                  who writes here just now (see `lock`)
 
-A folder has one writer at a time and any number of readers. Reading executes nothing that a file holds.
+A folder has one writer at a time, which `write` and `prune` see to, and any number of readers. Reading
+executes nothing that a file holds.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lastgood.recovery import files, leftovers
-from lastgood.recovery.manifest import STATE_FILE, CheckpointError, Manifest
+from lastgood.recovery import files, leftovers, lock, names
+from lastgood.recovery.lock import hold
+from lastgood.recovery.lookup import (
+    Checkpoint,
+    Found,
+    Skipped,
+    latest_good,
+    list_checkpoints,
+    read,
+    unfinished,
+    verify,
+)
+from lastgood.recovery.manifest import CheckpointError, Manifest
 from lastgood.recovery.plain import to_plain
 
 __all__ = [
     "Checkpoint", "CheckpointError", "Found", "Manifest", "Skipped",
-    "latest_good", "list_checkpoints", "prune", "read", "verify", "write",
+    "hold", "latest_good", "list_checkpoints", "prune", "read", "verify", "write",
 ]  # fmt: skip
-
-_NAME = re.compile(r"step-([0-9]{8,})(?:\.r([0-9]+))?")
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """A checkpoint that was read: `state` is the nested dict that was written, its tensors on the CPU."""
-
-    path: Path
-    step: int
-    state: dict[str, Any]
-    manifest: Manifest
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """Something in a folder that is no good checkpoint, and why."""
-
-    path: Path
-    reason: str
-
-
-@dataclass(frozen=True)
-class Found:
-    """The newest good checkpoint of a folder, or None, and all that was passed over."""
-
-    checkpoint: Checkpoint | None
-    skipped: list[Skipped]
 
 
 def write(folder: str | os.PathLike[str], state: dict[str, Any], *, step: int) -> Path:
@@ -69,75 +52,24 @@ def write(folder: str | os.PathLike[str], state: dict[str, Any], *, step: int) -
     the name with `.r2`, then the old one is removed, then the new one takes the plain name: at each moment
     one of them stands complete, and `list_checkpoints` puts the new one last.
 
-    Raises CheckpointError (value that loading would refuse, no folder, disk full, ...). Nothing half-written
-    stays, and earlier checkpoints are untouched.
+    Raises CheckpointError (value that loading would refuse, no folder, disk full, another process that writes
+    there, ...). Nothing half-written stays, and earlier checkpoints are untouched.
     """
     folder = Path(folder)
-    if type(step) is not int or step < 0:
-        raise CheckpointError(folder, f"step is {step!r}", "Pass a whole number, 0 or more.")
-    target = folder / _name(step, 1)
+    target = names.target(folder, step)
     plain = to_plain(state, target)
     _make(folder)
-    temp = leftovers.temporary(target)
-    try:
-        temp.mkdir()
-        manifest = files.write_files(temp, plain, step)
-        return _publish(temp, target, manifest)
-    except BaseException as error:
-        shutil.rmtree(temp, ignore_errors=True)
-        if isinstance(error, (OSError, RuntimeError)):
-            raise files.unwritable(target, error) from error
-        raise
-
-
-def read(path: str | os.PathLike[str]) -> Checkpoint:
-    """Return the checkpoint at `path`, verified before a byte of its state is interpreted.
-
-    Loading goes through `torch.load(weights_only=True)`: a file that asks for more than tensors and plain
-    values is refused, also where its manifest is right. Raises CheckpointError.
-    """
-    path = Path(path)
-    manifest = _manifest(path)
-    with files.open_verified(path / STATE_FILE, manifest.files[STATE_FILE]) as file:
-        state = files.load(file, path / STATE_FILE)
-    return Checkpoint(path, manifest.step, state, manifest)
-
-
-def verify(path: str | os.PathLike[str]) -> Manifest:
-    """Return the manifest of the checkpoint at `path` if size and SHA-256 of its files agree with it.
-
-    Raises CheckpointError.
-    """
-    path = Path(path)
-    manifest = _manifest(path)
-    files.open_verified(path / STATE_FILE, manifest.files[STATE_FILE]).close()
-    return manifest
-
-
-def list_checkpoints(folder: str | os.PathLike[str]) -> list[Path]:
-    """Return what bears the name of a checkpoint in `folder`, oldest step first, good or not.
-
-    Raises CheckpointError if there is no such folder.
-    """
-    return sorted(filter(_order, _entries(Path(folder))), key=_order)
-
-
-def latest_good(folder: str | os.PathLike[str]) -> Found:
-    """Return the newest checkpoint of `folder` that can be read, and all that was passed over on the way.
-
-    Skipped are damaged checkpoints newer than the one found, newest first, then whatever is half-written or
-    half-removed. Raises CheckpointError if there is no such folder: a mistyped path must not start afresh.
-    """
-    folder = Path(folder)
-    found, skipped = None, []
-    for path in reversed(list_checkpoints(folder)):
+    with lock.alone(folder):
+        temp = leftovers.temporary(target)
         try:
-            found = read(path)
-            break
-        except CheckpointError as error:
-            skipped.append(Skipped(path, f"{error.path.name}: {error.cause}"))
-    skipped += [Skipped(leftover.path, str(leftover)) for leftover in _leftovers(folder)]
-    return Found(found, skipped)
+            temp.mkdir()
+            manifest = files.write_files(temp, plain, step)
+            return _publish(temp, target, manifest)
+        except BaseException as error:
+            shutil.rmtree(temp, ignore_errors=True)
+            if isinstance(error, (OSError, RuntimeError)):
+                raise files.unwritable(target, error) from error
+            raise
 
 
 def prune(folder: str | os.PathLike[str], keep_last: int = 2, keep_every: int | None = None) -> list[Path]:
@@ -148,61 +80,43 @@ def prune(folder: str | os.PathLike[str], keep_last: int = 2, keep_every: int | 
     older ones. Steps divisible by `keep_every` stay for good. Of one step only the newest good writing stays.
     Also removed is what a dead process left half-written or half-removed, never what a living one works at.
 
-    Raises CheckpointError.
+    Newest means the highest step, whatever the clock says. A run that goes back on purpose to an earlier step
+    must first move the later ones away. Raises CheckpointError.
     """
     folder = Path(folder)
     for name, value in (("keep_last", keep_last), ("keep_every", keep_every)):
         if value is not None and value < 1:
             raise CheckpointError(folder, f"{name} is {value}", f"Pass a {name} of 1 or more.")
-    doomed = _superseded(list_checkpoints(folder), keep_last, keep_every)
-    try:
-        for path in doomed:
-            leftovers.remove(path)
-        dead = [leftover.path for leftover in _leftovers(folder) if not leftover.alive]
-        for path in dead:
-            leftovers.erase(path)
-    except OSError as error:
-        remedy = "Make it writable; what is to be kept was not touched."
-        raise CheckpointError(folder, f"something in it cannot be removed ({error})", remedy) from error
+    with lock.alone(folder):
+        doomed = _superseded(list_checkpoints(folder), keep_last, keep_every)
+        try:
+            leftovers.remove(doomed)
+            dead = [leftover.path for leftover in unfinished(folder) if not leftover.alive]
+            for path in dead:
+                leftovers.erase(path)
+        except OSError as error:
+            remedy = "Make it writable; what is to be kept was not touched."
+            raise CheckpointError(folder, f"something in it cannot be removed ({error})", remedy) from error
     return doomed + dead
 
 
 def _publish(temp: Path, target: Path, manifest: Manifest) -> Path:
     """Give the complete checkpoint `temp` its name, and remove what it replaces only afterwards."""
     folder = target.parent
-    older = [path for path in list_checkpoints(folder) if _step(path) == manifest.step]
+    older = [path for path in list_checkpoints(folder) if names.step_of(path) == manifest.step]
     if older and _same_content(older[-1], manifest):
         shutil.rmtree(temp)
         return older[-1]
     # A folder cannot be renamed over another, and two renames would leave a moment with neither.
-    named = folder / _name(manifest.step, _order(older[-1])[1] + 1) if older else target
+    revision = names.order(older[-1])[1] + 1 if older else 1
+    named = folder / names.name(manifest.step, revision)
     os.rename(temp, named)
     leftovers.sync_folder(folder)
-    for path in older:
-        leftovers.remove(path)
+    leftovers.remove(older)
     if named != target:
         os.rename(named, target)
         leftovers.sync_folder(folder)
     return target
-
-
-def _manifest(path: Path) -> Manifest:
-    manifest = files.read_manifest(path)
-    if _order(path) and _step(path) != manifest.step:
-        cause = f"of step {manifest.step}, by its manifest"
-        raise CheckpointError(path, cause, f"Name it {_name(manifest.step, 1)}.")
-    return manifest
-
-
-def _entries(folder: Path) -> list[Path]:
-    try:
-        return [folder / name for name in sorted(os.listdir(folder))]
-    except OSError as error:
-        raise files.unreadable(folder, error) from error
-
-
-def _leftovers(folder: Path) -> list[leftovers.Leftover]:
-    return [leftover for path in _entries(folder) if (leftover := leftovers.recognise(path))]
 
 
 def _same_content(path: Path, manifest: Manifest) -> bool:
@@ -218,14 +132,15 @@ def _superseded(paths: list[Path], keep_last: int, keep_every: int | None) -> li
     for path in reversed(paths):
         if len(kept) == keep_last:
             break
-        if not (kept and _step(kept[-1]) == _step(path)) and _is_good(path):
+        if not (kept and names.step_of(kept[-1]) == names.step_of(path)) and _is_good(path):
             kept.append(path)
-    newest_of = {_step(path): _order(path) for path in kept}
+    newest_of = {names.step_of(path): names.order(path) for path in kept}
     doomed = []
     for path in paths:
-        outdated = _step(path) in newest_of and _order(path) < newest_of[_step(path)]
-        old = len(kept) == keep_last and _step(path) < _step(kept[-1])
-        if outdated or (old and not (keep_every and _step(path) % keep_every == 0)):
+        step = names.step_of(path)
+        outdated = step in newest_of and names.order(path) < newest_of[step]
+        old = len(kept) == keep_last and step < names.step_of(kept[-1])
+        if outdated or (old and not (keep_every and step % keep_every == 0)):
             doomed.append(path)
     return doomed
 
@@ -236,23 +151,6 @@ def _is_good(path: Path) -> bool:
     except CheckpointError:
         return False
     return True
-
-
-def _name(step: int, revision: int) -> str:
-    return f"step-{step:08d}" + (f".r{revision}" if revision > 1 else "")
-
-
-def _order(path: Path) -> tuple[int, ...]:
-    """Return (step, revision) of a checkpoint's path, () for a name that `_name` does not make."""
-    if match := _NAME.fullmatch(path.name):
-        order = int(match[1]), int(match[2] or 1)
-        if path.name == _name(*order):
-            return order
-    return ()
-
-
-def _step(path: Path) -> int:
-    return _order(path)[0]
 
 
 def _make(folder: Path) -> None:

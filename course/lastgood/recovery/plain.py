@@ -41,6 +41,34 @@ def to_plain(state: Any, path: Path) -> dict[str, Any]:
     return plain
 
 
+def snapshot(plain: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy of `plain`, which `to_plain` made, that shares no memory with it: tensors on the CPU.
+
+    Each storage is copied once and whole, as `torch.save` writes it: what shares memory still does.
+    """
+    copies: dict[tuple[torch.device, int, int], torch.UntypedStorage] = {}
+
+    def copy(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: copy(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)(copy(item) for item in value)
+        return memory(value) if isinstance(value, torch.Tensor) else value
+
+    def memory(tensor: torch.Tensor) -> torch.Tensor:
+        tensor = tensor.resolve_conj().resolve_neg()  # lazy views, which a new tensor on the storage is not
+        storage = tensor.untyped_storage()
+        key = (storage.device, storage.data_ptr(), storage.nbytes())
+        if key not in copies:
+            clone = storage.clone if storage.device.type == "cpu" else storage.cpu
+            copies[key] = clone()  # type: ignore[no-untyped-call]  # torch
+        empty = torch.empty(0, dtype=tensor.dtype)
+        return empty.set_(copies[key], tensor.storage_offset(), tensor.size(), tensor.stride())
+
+    copied: dict[str, Any] = copy(plain)
+    return copied
+
+
 def _copy(value: Any, where: str, path: Path) -> Any:
     kind = type(value)
     if kind in (dict, OrderedDict):

@@ -1,0 +1,126 @@
+"""What the tests of recovery share: forked children, which are killed, and disks of their own."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+_CLONE_NEWNS, _CLONE_NEWUSER = 0x20000, 0x10000000  # linux/sched.h
+_MS_RDONLY, _MS_REMOUNT, _MS_REC, _MS_PRIVATE = 1, 32, 16384, 1 << 18  # linux/mount.h
+
+
+class Children:
+    """Forks of this process: they find torch imported. Here they do not compute with torch."""
+
+    def __init__(self) -> None:
+        self._pids: list[int] = []
+
+    def fork(self, action: Callable[[int], object]) -> tuple[int, int]:
+        """Run `action`, given one end of a pipe, in a child; return its id and the other end."""
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid:
+            os.close(writing)
+            self._pids.append(pid)
+            return pid, reading
+        try:
+            action(writing)
+        finally:
+            os._exit(0)
+
+    def ask(self, action: Callable[[], Any]) -> Any:
+        """Run `action` in a child; return what it returns, raise what it raises."""
+
+        def child(writing: int) -> None:
+            try:
+                answer = (action(), None)
+            except BaseException as error:
+                answer = (None, error)
+            with os.fdopen(writing, "wb") as pipe:
+                pickle.dump(answer, pipe)
+
+        pid, reading = self.fork(child)
+        value, error = pickle.loads(self.drain(reading))
+        self.wait(pid)
+        if error is not None:
+            raise error
+        return value
+
+    @staticmethod
+    def drain(reading: int) -> bytes:
+        """Read until the child has gone."""
+        with os.fdopen(reading, "rb") as pipe:
+            return pipe.read()
+
+    def wait(self, pid: int) -> int:
+        """Wait for the end of a child; return its exit status, -9 after SIGKILL."""
+        self._pids.remove(pid)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    def kill(self, pid: int) -> None:
+        os.kill(pid, signal.SIGKILL)
+        assert self.wait(pid) == -signal.SIGKILL, "the child ended of itself"
+
+    def end(self) -> None:
+        for pid in self._pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+
+@pytest.fixture
+def children() -> Iterator[Children]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # a fork of a process that computed with several would hang
+    children = Children()
+    yield children
+    children.end()
+    torch.set_num_threads(threads)
+
+
+class Disk:
+    """A tmpfs that only this process and its children see. It goes with the process."""
+
+    def __init__(self, path: Path, options: str) -> None:
+        if sys.platform != "linux":
+            pytest.skip("needs mount namespaces")
+        self.path = path
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        ids = os.geteuid(), os.getegid()
+        flags = _CLONE_NEWNS | (_CLONE_NEWUSER if ids[0] else 0)
+        if self._libc.unshare(flags):
+            pytest.skip(f"needs the right to mount a tmpfs ({os.strerror(ctypes.get_errno())})")
+        if ids[0]:
+            Path("/proc/self/setgroups").write_text("deny")
+            for name, number in zip(("uid_map", "gid_map"), ids, strict=True):
+                Path("/proc/self", name).write_text(f"0 {number} 1")
+        self._mount(Path("/"), None, _MS_REC | _MS_PRIVATE)
+        path.mkdir()
+        self._mount(path, b"tmpfs", 0, options)
+
+    def make_read_only(self) -> None:
+        self._mount(self.path, None, _MS_REMOUNT | _MS_RDONLY)
+
+    def _mount(self, path: Path, kind: bytes | None, flags: int, options: str = "") -> None:
+        if self._libc.mount(kind, bytes(path), kind, ctypes.c_ulong(flags), options.encode() or None):
+            pytest.skip(f"needs the right to mount a tmpfs ({os.strerror(ctypes.get_errno())})")
+
+
+@pytest.fixture
+def on_disk(children: Children, tmp_path: Path) -> Callable[[str, Callable[[Disk], Any]], Any]:
+    """Run an action in a child that has a disk of its own; the options are those of mount for a tmpfs."""
+
+    def on_disk(options: str, action: Callable[[Disk], Any]) -> Any:
+        return children.ask(lambda: action(Disk(tmp_path / "disk", options)))
+
+    return on_disk
