@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest import SkipTest
 
 import pytest
 import torch
@@ -93,13 +94,13 @@ class Disk:
 
     def __init__(self, path: Path, options: str) -> None:
         if sys.platform != "linux":
-            pytest.skip("needs mount namespaces")
+            raise SkipTest("needs mount namespaces")
         self.path = path
         self._libc = ctypes.CDLL(None, use_errno=True)
         ids = os.geteuid(), os.getegid()
         flags = _CLONE_NEWNS | (_CLONE_NEWUSER if ids[0] else 0)
         if self._libc.unshare(flags):
-            pytest.skip(f"needs the right to mount a tmpfs ({os.strerror(ctypes.get_errno())})")
+            raise SkipTest(f"needs the right to mount a tmpfs ({os.strerror(ctypes.get_errno())})")
         if ids[0]:
             Path("/proc/self/setgroups").write_text("deny")
             for name, number in zip(("uid_map", "gid_map"), ids, strict=True):
@@ -113,7 +114,7 @@ class Disk:
 
     def _mount(self, path: Path, kind: bytes | None, flags: int, options: str = "") -> None:
         if self._libc.mount(kind, bytes(path), kind, ctypes.c_ulong(flags), options.encode() or None):
-            pytest.skip(f"needs the right to mount a tmpfs ({os.strerror(ctypes.get_errno())})")
+            raise SkipTest(f"needs the right to mount a tmpfs ({os.strerror(ctypes.get_errno())})")
 
 
 @pytest.fixture
