@@ -8,9 +8,10 @@ tables but no schema version. Whatever calls nbgrader takes its environment from
 import os
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
+
+from lastgood.server.environment import with_our_tools
 
 
 class NbgraderError(Exception):
@@ -19,12 +20,7 @@ class NbgraderError(Exception):
 
 def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
     """A copy of `base` (default: this process's environment) with this Python's commands first on PATH."""
-    variables = dict(os.environ if base is None else base)
-    # The interpreter's folder is not resolved: in a virtual environment it is a link out of it.
-    ours = [sysconfig.get_path("scripts"), str(Path(sys.executable).parent)]
-    entries = [*ours, *filter(None, variables.get("PATH", "").split(os.pathsep))]
-    variables["PATH"] = os.pathsep.join(dict.fromkeys(entries))
-    return variables
+    return with_our_tools(os.environ if base is None else base)
 
 
 def activate() -> None:
