@@ -1,4 +1,4 @@
-"""What the tests of recovery share: forked children, which are killed, and disks of their own."""
+"""What the tests of recovery share: checkpoints to work on, forked children that are killed, own disks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import pickle
 import signal
 import sys
+import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,8 +18,50 @@ from unittest import SkipTest
 import pytest
 import torch
 
+from lastgood.recovery.checkpoint import CheckpointError, hold, latest_good, write
+
+PATIENCE = 60.0  # seconds, reached by a failing test only
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x20000, 0x10000000  # linux/sched.h
 _MS_RDONLY, _MS_REMOUNT, _MS_REC, _MS_PRIVATE = 1, 32, 16384, 1 << 18  # linux/mount.h
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    """Exact equality needs it, and a fork of a process that computed with several would hang."""
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def write_steps() -> Callable[..., list[Path]]:
+    """Write a checkpoint for each step, whose state holds the step as `value`; return their paths."""
+
+    def write_steps(folder: Path, *steps: int) -> list[Path]:
+        return [write(folder, {"value": step}, step=step) for step in steps]
+
+    return write_steps
+
+
+@pytest.fixture(scope="session")
+def found_in() -> Callable[[Path], tuple[int | None, list[str]]]:
+    """Look for the newest good checkpoint; return its step, and the reasons for what was skipped."""
+
+    def found_in(folder: Path) -> tuple[int | None, list[str]]:
+        found = latest_good(folder)
+        return found.checkpoint and found.checkpoint.step, [skip.reason for skip in found.skipped]
+
+    return found_in
+
+
+@pytest.fixture(scope="session")
+def spoil() -> Callable[[Path], None]:
+    """Flip a byte of a checkpoint's state."""
+
+    def spoil(checkpoint: Path) -> None:
+        data = bytearray((checkpoint / "state.pt").read_bytes())
+        data[300] ^= 0xFF
+        (checkpoint / "state.pt").write_bytes(data)
+
+    return spoil
 
 
 class Children:
@@ -29,7 +73,10 @@ class Children:
     def fork(self, action: Callable[[int], object]) -> tuple[int, int]:
         """Run `action`, given one end of a pipe, in a child; return its id and the other end."""
         reading, writing = os.pipe()
-        pid = os.fork()
+        with warnings.catch_warnings():
+            # A child takes no lock that a thread of torch may hold.
+            warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+            pid = os.fork()
         if pid:
             os.close(writing)
             self._pids.append(pid)
@@ -81,12 +128,64 @@ class Children:
 
 @pytest.fixture
 def children() -> Iterator[Children]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # a fork of a process that computed with several would hang
     children = Children()
     yield children
     children.end()
-    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session")
+def taken() -> Callable[[Path], bool]:
+    """Does another process hold the folder, in the eyes of the one that asks?"""
+
+    def taken(folder: Path) -> bool:
+        try:
+            with hold(folder):
+                return False
+        except CheckpointError:
+            return True
+
+    return taken
+
+
+@pytest.fixture
+def holder(children: Children) -> Callable[[Path], int]:
+    """Start a child that holds a folder until it is killed; return its id."""
+
+    def holder(folder: Path) -> int:
+        def hold_until_killed(report: int) -> None:
+            with hold(folder):
+                os.write(report, b"held")
+                signal.pause()
+
+        pid, reading = children.fork(hold_until_killed)
+        assert os.read(reading, 4) == b"held"
+        os.close(reading)
+        return pid
+
+    return holder
+
+
+class Gate:
+    """A writer for an AsyncWriter that says when it is reached, and waits to be let through."""
+
+    def __init__(self) -> None:
+        self._reached, self._opened = threading.Event(), threading.Event()
+
+    def __call__(self, folder: Path, state: dict[str, Any], /, *, step: int) -> Path:
+        self._reached.set()
+        assert self._opened.wait(PATIENCE)
+        return write(folder, state, step=step)
+
+    def wait_until_reached(self) -> None:
+        assert self._reached.wait(PATIENCE)
+
+    def open(self) -> None:
+        self._opened.set()
+
+
+@pytest.fixture
+def gate() -> Gate:
+    return Gate()
 
 
 class Disk:

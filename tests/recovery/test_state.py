@@ -78,7 +78,7 @@ def test_after_sigkill_and_resume_in_a_new_process_twice_nothing_differs(
 
 
 def no_functions() -> bytes:
-    from lastgood.recovery import bundle
+    from lastgood.recovery.learner import bundle
 
     return bundle.dumps({})
 

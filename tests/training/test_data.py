@@ -12,9 +12,8 @@ from lastgood.training.rng import capture_rng, seed_everything
 
 
 def loader(seed: int = 1, augment: float = 0.0) -> Loader:
-    return Loader(
-        torch.arange(100) % 7, block_size=10, batch_size=4, seed=seed, augment=augment
-    )  # 10 windows
+    """One of 10 windows, 3 batches an epoch."""
+    return Loader(torch.arange(100) % 7, block_size=10, batch_size=4, seed=seed, augment=augment)
 
 
 def epoch(source: Loader) -> list[list[int]]:
@@ -43,9 +42,8 @@ def test_a_restored_position_goes_on_with_the_same_windows_in_this_epoch_and_lat
         source.next_indices()
     resumed = loader(seed=99)
     resumed.load_state_dict(source.state_dict())
-    expected = [
-        source.next_indices().tolist() for _ in range(7)
-    ]  # datasets#7447: and not shifted again later
+    expected = [source.next_indices().tolist() for _ in range(7)]
+    # datasets#7447: the offset was applied again in every later epoch
     assert [resumed.next_indices().tolist() for _ in range(7)] == expected
 
 

@@ -32,9 +32,8 @@ def test_a_step_says_what_it_did() -> None:
     results = [run.advance() for _ in range(6)]
     assert [result.step for result in results] == list(range(6))
     assert [result.lr for result in results] == [AUDIT_CONFIG.schedule.lr(step) for step in range(6)]
-    assert sorted(i for result in results for i in result.indices) == list(
-        range(22)
-    )  # one epoch, last batch of 2
+    one_epoch = list(range(22))  # its last batch has 2 windows
+    assert sorted(i for result in results for i in result.indices) == one_epoch
     assert run.loader.seed == upcoming
     assert all(result.grad_norm > 0 for result in results)
 
@@ -51,13 +50,9 @@ def test_the_heldout_loss_falls_towards_the_floor_and_measuring_it_changes_nothi
 
 
 def test_two_runs_in_the_same_state_have_the_same_digests() -> None:
-    a = digests(Run(AUDIT_CONFIG, seed=4))
-    assert digests(Run(AUDIT_CONFIG, seed=4)) == a
-    assert all(
-        a[name] != other
-        for name, other in digests(Run(AUDIT_CONFIG, seed=5)).items()
-        if name in ("parameters", "loader", "rng")
-    )
+    one, same_seed, other_seed = (digests(Run(AUDIT_CONFIG, seed=seed)) for seed in (4, 4, 5))
+    assert same_seed == one
+    assert all(one[name] != other_seed[name] for name in ("parameters", "loader", "rng"))
 
 
 def test_a_configuration_survives_json() -> None:

@@ -46,18 +46,26 @@ def observe(run: Run) -> Observation:
     }
 
 
+def uncompiled(model: nn.Module) -> nn.Module:
+    """The model itself where `torch.compile` has wrapped it and put a prefix before all its names."""
+    inner = getattr(model, "_orig_mod", model)
+    assert isinstance(inner, nn.Module)
+    return inner
+
+
 def _parameters(run: Run) -> dict[str, Any]:
+    model = uncompiled(run.model)
     owned = {id(p) for group in run.optimizer.param_groups for p in group["params"]}
     return {
-        "values": {name: p.detach().clone() for name, p in run.model.named_parameters()},  # tied ones once
-        "buffers": {name: b.detach().clone() for name, b in run.model.named_buffers()},
-        "optimized": all(id(p) in owned for p in run.model.parameters()),
+        "values": {name: p.detach().clone() for name, p in model.named_parameters()},  # tied ones once
+        "buffers": {name: b.detach().clone() for name, b in model.named_buffers()},
+        "optimized": all(id(p) in owned for p in model.parameters()),
         "threads": torch.get_num_threads(),
     }
 
 
 def _optimizer(run: Run) -> dict[str, Any]:
-    names = {id(p): name for name, p in run.model.named_parameters()}
+    names = {id(p): name for name, p in uncompiled(run.model).named_parameters()}
     moments: dict[str, Any] = {}
     settings = []
     for g, group in enumerate(run.optimizer.param_groups):

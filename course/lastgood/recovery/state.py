@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lastgood.recovery.components import uncompiled
 from lastgood.training.rng import RNGError, capture_rng, check_rng, restore_rng
 from lastgood.training.run import Run
 
@@ -30,7 +31,7 @@ def capture(run: Run) -> dict[str, Any]:
     Tensors, numbers, strings, lists and dicts only, so `torch.load(weights_only=True)` reads it back.
     """
     return {
-        MODEL: copy.deepcopy(dict(run.model.state_dict())),
+        MODEL: copy.deepcopy(dict(uncompiled(run.model).state_dict())),
         OPTIMIZER: copy.deepcopy(run.optimizer.state_dict()),
         STEP: run.step,
         SCHEDULE: asdict(run.schedule),
@@ -48,11 +49,22 @@ def restore(run: Run, state: dict[str, Any]) -> None:
     faults = _faults(run, state)
     if faults:
         raise StateError("this state does not fit the run: " + "; ".join(faults))
-    run.model.load_state_dict(state[MODEL])
+    uncompiled(run.model).load_state_dict(state[MODEL])
     run.optimizer.load_state_dict(copy.deepcopy(state[OPTIMIZER]))  # it would keep references
+    _keep_dtypes(run, state[OPTIMIZER])
     run.step = int(state[STEP])
     run.loader.load_state_dict(state[LOADER])
     restore_rng(state[RNG])  # last: nothing after it may draw
+
+
+def _keep_dtypes(run: Run, captured: dict[str, Any]) -> None:
+    """Put back moments in the dtype that they had: torch has cast them to that of their parameters."""
+    parameters = [parameter for group in run.optimizer.param_groups for parameter in group["params"]]
+    for number, entry in captured["state"].items():
+        mine = run.optimizer.state[parameters[number]]
+        for key, value in entry.items():
+            if isinstance(value, Tensor) and mine[key].dtype != value.dtype:
+                mine[key] = value.clone()
 
 
 def _faults(run: Run, state: dict[str, Any]) -> list[str]:
@@ -61,7 +73,7 @@ def _faults(run: Run, state: dict[str, Any]) -> list[str]:
     faults = _key_faults("", state, KEYS)
     if faults:
         return faults
-    faults += _tensor_faults(MODEL, state[MODEL], run.model.state_dict())
+    faults += _tensor_faults(MODEL, state[MODEL], uncompiled(run.model).state_dict())
     faults += _optimizer_faults(run, state[OPTIMIZER])
     if not isinstance(state[STEP], int) or isinstance(state[STEP], bool) or state[STEP] < 0:
         faults.append(f"step is {state[STEP]!r}, not a count of steps")

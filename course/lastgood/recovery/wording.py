@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from lastgood.recovery.wire import same
 
+_MOMENTS = {"exp_avg": "first moment", "exp_avg_sq": "second moment", "step": "count of steps"}
 _GENERATORS = {"python": "Python's random", "numpy": "NumPy's", "torch": "torch's", "cuda": "the GPUs'"}
 
 
@@ -16,7 +18,7 @@ def parameters(found: dict[str, Any], expected: dict[str, Any]) -> str:
     mine, right = found["values"], expected["values"]
     extra = sorted(mine.keys() - right.keys())
     if extra:
-        return f"{extra[0]} is a tensor of its own now: weights that were tied are two copies"
+        return _split(extra[0], mine, right)
     wrong = [name for name in right if not same(mine.get(name), right[name])]
     if wrong:
         first = wrong[0]
@@ -30,40 +32,91 @@ def parameters(found: dict[str, Any], expected: dict[str, Any]) -> str:
     return "the model's buffers differ"
 
 
+def _split(extra: str, mine: dict[str, Any], right: dict[str, Any]) -> str:
+    """A parameter that the run did not have: as a rule one of two names of one tensor, whose tie was cut."""
+    shapes = {name: value.shape for name, value in mine.items()}
+    alike = [name for name in right if shapes.get(name) == shapes[extra]]
+    other = next((name for name in alike if same(mine[name], mine[extra])), *alike[:1])
+    return (
+        f"{extra} and {other} were one tensor and are two now: fill the tensors that are there instead of "
+        "replacing them"
+    )
+
+
 def optimizer(found: dict[str, Any], expected: dict[str, Any]) -> str:
     """What differs about the optimizer."""
     mine, right = found["moments"], expected["moments"]
     if right and not mine:
-        return "it has no moments at all: AdamW starts cold, as if before its first step"
+        return "it has no moments at all, so AdamW starts cold, as if before its first step"
     wrong = [name for name in right if not same(mine.get(name), right[name])]
     if wrong:
-        name = wrong[0]
-        if name not in mine:
-            return f"{len(wrong)} of {len(right)} parameters have no moments, the first is {name}"
-        keys = [key for key in right[name] if not same(mine[name].get(key), right[name][key])]
-        where = f"{len(wrong)} of {len(right)} parameters have other moments; {keys[0]} of {name}"
-        return f"{where} {_tensor(mine[name].get(keys[0]), right[name][keys[0]])}"
+        return _moments(wrong, mine, right)
     if found["settings"] != expected["settings"]:
-        return f"its settings are {found['settings']} instead of {expected['settings']}"
+        return _settings(found["settings"], expected["settings"])
     return "it holds moments of parameters that the run does not have"
+
+
+def _moments(wrong: list[str], mine: dict[str, Any], right: dict[str, Any]) -> str:
+    name, share = wrong[0], f"{len(wrong)} of {len(right)} parameters"
+    if mine.keys() - right.keys() and len(wrong) == len(right):
+        return f"its moments belong to parameters that are not the model's: {share} have none"
+    if name not in mine:
+        return f"{share} have no moments, the first is {name}"
+    # The count last: where a moment differs too, the count is only a consequence.
+    keys = sorted(right[name], key=lambda key: key == "step")
+    key = next((k for k in keys if not same(mine[name].get(k), right[name][k])), "")
+    if key == "step" and mine[name].get(key) is not None:
+        return f"AdamW's count of steps is {mine[name][key]:g} instead of {right[name][key]:g} for {share}"
+    if not key:
+        return f"{share} have more than AdamW keeps, the first is {name}"
+    where = f"{_MOMENTS.get(key, key)} of {name}"
+    return f"{share} have wrong moments; the {where} {_tensor(mine[name].get(key), right[name][key])}"
+
+
+def _settings(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> str:
+    if len(found) != len(expected):
+        return f"it has {len(found)} groups of parameters instead of {len(expected)}"
+    wrong = [_changed(mine, right) for mine, right in zip(found, expected, strict=True) if mine != right]
+    return f"its setting {wrong[0]}"
+
+
+def _changed(found: dict[str, Any], expected: dict[str, Any]) -> str:
+    """The first entry that differs."""
+    key = next(key for key in {**expected, **found} if found.get(key) != expected.get(key))
+    return f"{key} is {found.get(key)} instead of {expected.get(key)}"
 
 
 def step(found: dict[str, Any], expected: dict[str, Any]) -> str:
     """What differs about step and schedule."""
-    rates = f"the next learning rate is {found['lr']:.3g} instead of {expected['lr']:.3g}"
+    rates = f"so the next learning rate is {found['lr']:.3g} instead of {expected['lr']:.3g}"
+    if found["lr"] == expected["lr"]:
+        rates = "which changes the learning rate later on"
     if found["step"] != expected["step"]:
-        return f"the step is {found['step']} instead of {expected['step']}, so {rates}"
-    return f"the schedule is another one ({found['schedule']}), so {rates}"
+        return f"the step is {found['step']} instead of {expected['step']}, {rates}"
+    return f"the schedule's {_changed(found['schedule'], expected['schedule'])}, {rates}"
 
 
 def loader(found: dict[str, Any], expected: dict[str, Any]) -> str:
     """What differs about the loader."""
     mine, right = found["batches"], expected["batches"]
+    left = f"{_shift(mine, right)}{len(mine)} batches are left in this epoch and the next instead of {len(right)}"
+    if len(mine) == len(right):
+        left = "how far into the epoch is right; the permutation is another one"
     for number, (a, b) in enumerate(zip(mine, right, strict=False)):
         if a != b:
             which = "the next batch" if number == 0 else f"batch {number + 1} from now"
-            return f"{which} has windows {a} instead of {b}"
-    return f"this epoch and the next have {len(mine)} batches left instead of {len(right)}"
+            return f"{left}; {which} has windows {a} instead of {b}"
+    return left
+
+
+def _shift(mine: list[list[int]], right: list[list[int]]) -> str:
+    """By how many batches the loader is too far or behind in the right order; empty in another order."""
+    ahead = len(right) - len(mine)
+    here, there = (mine, right[ahead:]) if ahead > 0 else (mine[-ahead:], right)
+    if not ahead or not here or here != there:
+        return ""
+    count = "one batch" if abs(ahead) == 1 else f"{abs(ahead)} batches"
+    return f"the loader is {count} {'too far' if ahead > 0 else 'behind'}: "
 
 
 def rng(found: dict[str, Any], expected: dict[str, Any]) -> str:
@@ -83,4 +136,7 @@ def _tensor(found: Any, expected: Any) -> str:
         return f"is {found.dtype} instead of {expected.dtype}"
     if found.shape != expected.shape:
         return f"has shape {tuple(found.shape)} instead of {tuple(expected.shape)}"
+    for kind in (torch.float16, torch.bfloat16):
+        if same(found, expected.to(kind).to(expected.dtype)):
+            return f"was rounded to {kind} on the way"
     return f"is off by up to {(found.double() - expected.double()).abs().max().item():.3g}"

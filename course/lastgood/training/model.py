@@ -46,7 +46,7 @@ def plain_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
     """Scaled dot-product attention, spelled out for reading.
 
     `q`, `k`, `v` are (B, H, T, D); `mask` is (T, T), True where looking is allowed. Returns (B, H, T, D).
-    Source: Vaswani et al. 2017, equation 1. Training uses torch's fused call, which computes the same.
+    Source: Vaswani et al. 2017, equation 1. `SelfAttention` computes the same, with dropout on the weights.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  # (B, H, T, T)
     scores = scores.masked_fill(~mask, float("-inf"))  # a weight of exactly 0 after the softmax
@@ -56,12 +56,17 @@ def plain_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
 class SelfAttention(nn.Module):
     """Causal self-attention with several heads."""
 
+    future: Tensor  # (T, T) added to the scores: -inf where a position may not look, 0 elsewhere
+
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
         self.n_head = config.n_head
-        self.dropout = config.dropout
         self.qkv = nn.Linear(config.n_embd, 3 * config.n_embd)
         self.out = nn.Linear(config.n_embd, config.n_embd)
+        self.dropout = nn.Dropout(config.dropout)
+        mask = causal_mask(config.block_size)
+        future = torch.zeros(mask.shape).masked_fill(~mask, float("-inf"))
+        self.register_buffer("future", future, persistent=False)  # made anew from the sizes, never saved
 
     def forward(self, x: Tensor) -> Tensor:
         B, T, C = x.shape
@@ -69,9 +74,9 @@ class SelfAttention(nn.Module):
             part.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)  # (B, H, T, D)
             for part in self.qkv(x).split(C, dim=2)
         )
-        y = F.scaled_dot_product_attention(
-            q, k, v, is_causal=True, dropout_p=self.dropout if self.training else 0.0
-        )
+        # Spelled out: with dropout, torch's fused call is slower on a CPU. Scaling q scales the scores.
+        scores = (q / math.sqrt(q.size(-1))) @ k.transpose(-2, -1) + self.future[:T, :T]  # (B, H, T, T)
+        y = self.dropout(scores.softmax(dim=-1)) @ v  # (B, H, T, D)
         return self.out(y.transpose(1, 2).reshape(B, T, C))  # type: ignore[no-any-return]  # nn.Module
 
 

@@ -1,0 +1,73 @@
+"""What the tests of the warm server share: one that runs, and a look at the processes of this machine."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from lastgood.recovery.warm import WarmServer
+
+PATIENCE = 10.0  # seconds, reached by a failing test only
+
+
+@pytest.fixture(scope="session")
+def env() -> Mapping[str, str]:
+    """An environment in which workers find `warm_targets`."""
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path}
+
+
+@pytest.fixture(scope="session")
+def server(env: Mapping[str, str]) -> Iterator[WarmServer]:
+    with WarmServer(preload=("torch",), env=env) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def exists() -> Callable[[int], bool]:
+    """Is there a process of this id?"""
+
+    def exists(pid: int) -> bool:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    return exists
+
+
+@pytest.fixture(scope="session")
+def runs(exists: Callable[[int], bool]) -> Callable[[int], bool]:
+    """Does it exist, and is it no zombie? What reaps an orphan, and when, is not ours to decide."""
+
+    def runs(pid: int) -> bool:
+        stat = Path(f"/proc/{pid}/stat")
+        try:
+            return exists(pid) and (
+                not Path("/proc").exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
+            )
+        except FileNotFoundError:
+            return False
+
+    return runs
+
+
+@pytest.fixture(scope="session")
+def eventually() -> Callable[[Callable[[], bool]], bool]:
+    """Wait until a condition holds; return whether it came to that."""
+
+    def eventually(condition: Callable[[], bool]) -> bool:
+        deadline, pause = time.monotonic() + PATIENCE, threading.Event()
+        while not condition():
+            if time.monotonic() > deadline:
+                return False
+            pause.wait(0.01)
+        return True
+
+    return eventually
