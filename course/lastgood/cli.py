@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lastgood import workspace
+from lastgood.commands.plan import plan
 from lastgood.commands.run import run
 from lastgood.workspace import WorkspaceError
 
@@ -155,3 +156,4 @@ def _indented(text: str) -> str:
 
 
 app.command()(run)
+app.command()(plan)
