@@ -5,8 +5,8 @@ import json
 import pytest
 
 from lastgood.recovery import state
-from lastgood.recovery.outcome import Event, Mismatch, Outcome
 from lastgood.recovery.supervise import SupervisorError
+from lastgood.recovery.supervise.outcome import Event, Mismatch
 from lastgood.teaching.views import trial as view
 from lastgood.teaching.views.trial import Strip, trial, verdict
 
@@ -86,39 +86,23 @@ def test_the_full_form_has_as_many_kills_as_opt_175b_had_restarts(functions, mon
     assert given["faults"][-1].time_hours < given["steps"] * given["hours_per_step"]
 
 
-def outcome(**changes):
-    fields = {
-        "identical": False,
-        "steps": 128,
-        "reached": 60,
-        "executed_steps": 70,
-        "kills": 2,
-        "restarts": 2,
-        "lost_steps": (4, 6),
-        "first_mismatch": None,
-        "error": None,
-        "wall_seconds": 3.0,
-    }
-    return Outcome(**fields | changes)
-
-
 @pytest.mark.parametrize(
-    ("ended", "words"),
+    ("end", "words"),
     [
-        (outcome(identical=True), "Bit-identical. Killed 2 times, 10 steps done again"),
+        ({"identical": True}, "Bit-identical. Killed 2 times, 10 steps done again"),
         (
-            outcome(first_mismatch=Mismatch(2, 60, ("loader", "rng"))),
+            {"first_mismatch": Mismatch(2, 60, ("loader", "rng"))},
             "Not the same run: after kill 2 the run resumed at step 60 and had lost "
             "its data-loader position, RNG state.",
         ),
         (
-            outcome(error="save raised OSError: full\n  line 3 of save"),
+            {"error": "save raised OSError: full\n  line 3 of save"},
             "Stopped at step 60. save raised OSError",
         ),
     ],
 )
-def test_a_verdict_is_in_plain_words(ended, words):
-    assert words in verdict(ended)
+def test_a_verdict_is_in_plain_words(ended, end, words):
+    assert words in verdict(ended(**end))
 
 
 def events(*steps):
@@ -134,7 +118,7 @@ def test_the_strip_is_a_line_that_falls_back_where_it_was_hit():
     story = [
         ("step", 1),
         ("step", 2),
-        ("killed", 2),
+        ("failed", 2),
         ("restarted", 1),
         ("restarted", 1),
         ("step", 2),

@@ -50,9 +50,20 @@ class Check:
                 data = {"error": f"The result is not made of tensors, numbers and text: {error}"}
         return self.verdict(inputs, data | {"stderr": said()[-500:]})
 
-    def failed(self, why: str, reread: str = "") -> Report:
-        """A report that earns nothing, for one reason."""
-        return Report(self.exercise, (Part(self.exercise, 0.0, self.worth, why, reread),))
+    def failed(self, why: str, reread: str = "", *, pending: bool = False) -> Report:
+        """A report that earns nothing, for one reason. `pending`: nothing is written yet that could fail."""
+        only = Part(self.exercise, 0.0, self.worth, why, reread, pending or why == NOT_WRITTEN)
+        return Report(self.exercise, (only,))
+
+
+class Checks:
+    """A lab's checks, each an attribute under its own name: `check.causal_mask(…)` in a graded cell."""
+
+    def __init__(self, *checks: Check) -> None:
+        vars(self).update({check.name: check for check in checks})
+
+    def __getattr__(self, name: str) -> Check:  # only where there is no such check
+        raise AttributeError(f"this lab has no check {name!r}; it has {', '.join(vars(self))}")
 
 
 NOT_WRITTEN = "Not written yet. Replace the line that raises NotImplementedError by your own code."
@@ -69,10 +80,12 @@ def attempt(function: Any, *arguments: Any) -> tuple[Any, str]:
 
 
 def borrowed(function: Any) -> str:
-    """A sentence where a function is the library's own instead of the learner's; else empty."""
-    home = getattr(function, "__module__", None) or ""
-    if home.split(".")[0] == "lastgood":
-        return f"This is the library's own function, from {home}. Write yours in the notebook."
+    """A sentence where a function or class is the library's own, or stands on one that is; else empty."""
+    kind = "class" if isinstance(function, type) else "function"
+    for ancestor in (function, *getattr(function, "__mro__", ())):
+        home = getattr(ancestor, "__module__", None) or ""
+        if home.split(".")[0] == "lastgood":
+            return f"This is the library's own {kind}, from {home}. Write yours in the notebook."
     return "" if callable(function) else f"This is a {type(function).__name__}, not a function."
 
 

@@ -12,13 +12,14 @@ COLUMNS = 96  # Validate's dialog does not wrap
 
 @dataclass(frozen=True)
 class Part:
-    """One thing that was tested. `points` of `worth` were earned; `why` says what a learner can act on."""
+    """One thing to be tested. `points` of `worth` were earned; `why` says what a learner can act on."""
 
     title: str
     points: float
     worth: float
     why: str = ""
     reread: str = ""
+    pending: bool = False  # not written yet, or not tested yet: nothing that could be called lost
 
     @property
     def passed(self) -> bool:
@@ -28,6 +29,11 @@ class Part:
 def part(title: str, worth: float, fault: str, reread: str = "") -> Part:
     """All of `worth` where there is no fault, else nothing and the fault as the reason."""
     return Part(title, 0.0 if fault else worth, worth, fault, reread if fault else "")
+
+
+def untested(title: str, worth: float, why: str) -> Part:
+    """A part that waits for another one; `why` says for what."""
+    return Part(title, 0.0, worth, f"Not tested yet. {why}", pending=True)
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class Report:
         """The report in plain text, for terminals and for Validate."""
         lines = [f"{self.exercise}: {self.points:g} of {self.worth:g} points"]
         for p in self.parts:
-            lines.append(f"  {'ok  ' if p.passed else 'LOST'} {p.title} ({p.points:g} of {p.worth:g})")
+            lines.append(f"  {_WORD[_fate(p)]} {p.title} ({p.points:g} of {p.worth:g})")
             lines += _wrapped(p.why, "       ")
         lines += _wrapped(self.note, "  ")
         return "\n".join(lines + [line for p in self._rereadings for line in _wrapped(f"Reread: {p}", "  ")])
@@ -86,7 +92,7 @@ class Report:
         if alone and self.passed:
             return ""
         rows = "".join(
-            f"<tr><td style='{_CELL};white-space:nowrap'>{_mark(p)}</td>"
+            f"<tr><td style='{_CELL};white-space:nowrap'>{_MARK[_fate(p)]}</td>"
             f"<td style='{_CELL}'>{_prose(p, titled=not alone)}</td>"
             + ("" if alone else f"<td style='{_CELL};white-space:nowrap'>{p.points:g} of {p.worth:g}</td>")
             + "</tr>"
@@ -99,8 +105,12 @@ _LINE = "margin:0 0 8px"  # Validate's dialog has margins of its own, JupyterLab
 _CELL = "text-align:left;vertical-align:top;padding:4px 8px"
 
 
-def _mark(p: Part) -> str:
-    return "✓ ok" if p.passed else "✗ lost"
+_WORD = {"ok": "ok  ", "lost": "LOST", "not yet": "--  "}
+_MARK = {"ok": "✓ ok", "lost": "✗ lost", "not yet": "○ not yet"}
+
+
+def _fate(p: Part) -> str:
+    return "ok" if p.passed else "not yet" if p.pending else "lost"
 
 
 def _prose(p: Part, *, titled: bool) -> str:

@@ -44,36 +44,23 @@ def loss_figure(
     """
     if restart < first_step:
         raise ValueError(f"a restart at step {restart} is before the first step shown, {first_step}")
-    twins = reference[restart - first_step :]
+    end = first_step + len(reference)
     with theme():
         figure = new_figure(height=300)
         upper = new_axes(figure, 0.09, 0.42, 0.735, 0.51)
         lower = new_axes(figure, 0.09, 0.12, 0.735, 0.2)
         draw_losses(upper, reference, resumed, first_step=first_step, restart=restart, floor=floor)
-        if floor is not None:
-            label_floor(upper, floor, f"floor of the held-out loss, {floor:.3f}: the text's entropy")
-        else:
-            words = f"↓ far below: floor of the held-out loss, {ENTROPY:.3f}"
-            upper.text(0.01, 0.02, words, transform=upper.transAxes, va="bottom", fontsize=8.5)
-        _label_ends(upper, reference, resumed, first_step + len(reference) - 1)
+        _name_floor(upper, floor)
+        _label_ends(upper, reference, resumed, end - 1)
         upper.set_title(title or "training loss of each step, nats a character", pad=9)
-        _draw_gaps(lower, twins, resumed, restart)
+        _draw_gaps(lower, reference[restart - first_step :], resumed, restart)
         lower.set_title("difference between the two, nats a character", pad=5)
         lower.set_xlabel("step")
         upper.tick_params(labelbottom=False)
         for axes in (upper, lower):
-            axes.set_xlim(first_step - 1, first_step + len(reference))
-            axes.axvline(restart - 0.5, color=INK, alpha=0.55, linewidth=0.8, dashes=(3, 2))
-        top = (restart - 0.5, 1.0)
-        upper.annotate(
-            "restart",
-            top,
-            xycoords=upper.get_xaxis_transform(),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="top",
-            fontsize=8.5,
-        )
+            axes.set_xlim(first_step - 1, end)
+            draw_restart(axes, restart)
+        _name_restart(upper, restart)
         return to_svg(figure, alt)
 
 
@@ -103,10 +90,35 @@ def draw_losses(
     axes.set_ylim(edge, top or highest + 0.08 * (highest - lowest) + 0.1)
 
 
+def draw_restart(axes: Axes, restart: int) -> None:
+    """A broken line before the first step after the restart."""
+    axes.axvline(restart - 0.5, color=INK, alpha=0.55, linewidth=0.8, dashes=(3, 2))
+
+
 def label_floor(axes: Axes, floor: float, words: str) -> None:
     """Say on the floor's line, at the right, what it is."""
     place = axes.get_yaxis_transform()
     axes.text(0.995, floor, words, transform=place, ha="right", va="bottom", fontsize=8.5)
+
+
+def _name_floor(axes: Axes, floor: float | None) -> None:
+    if floor is not None:
+        label_floor(axes, floor, f"floor of the held-out loss, {floor:.3f}: the text's entropy")
+    else:
+        words = f"↓ far below: floor of the held-out loss, {ENTROPY:.3f}"
+        axes.text(0.01, 0.02, words, transform=axes.transAxes, va="bottom", fontsize=8.5)
+
+
+def _name_restart(axes: Axes, restart: int) -> None:
+    axes.annotate(
+        "restart",
+        (restart - 0.5, 1.0),
+        xycoords=axes.get_xaxis_transform(),
+        xytext=(4, 0),
+        textcoords="offset points",
+        va="top",
+        fontsize=8.5,
+    )
 
 
 def _steps(first: int, losses: Sequence[object]) -> range:

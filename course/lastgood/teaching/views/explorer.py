@@ -2,51 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 import ipywidgets as widgets
 
 from lastgood.recovery.components import COMPONENTS, TITLES
+from lastgood.teaching.views.controls import LINE, PAUSE, Handle, Later, call_later
 from lastgood.teaching.views.curves import loss_figure
 from lastgood.teaching.views.resume import Curve, ResumeExperiment, describe, reasons
 from lastgood.training.logbook import ENTROPY
 
-_PAUSE = 0.15  # seconds without another tick before the picture is computed anew
 _SHOWN_BEFORE = 20  # steps before the restart that the picture shows
-
-_LINE = "margin:0 0 6px;line-height:1.45"
 _INTRO = (
-    f"<p style='{_LINE}'>A run is killed."
+    f"<p style='{LINE}'>A run is killed."
     " A new run, of another seed, gets back what is ticked, and trains on:</p>"
 )
 _NOTE = (
-    f"<p style='{_LINE};opacity:.75'>The floor is the entropy of the text: on text that it has not"
+    f"<p style='{LINE};opacity:.75'>The floor is the entropy of the text: on text that it has not"
     " seen, no model does better on average. Training loss can dip below it over several epochs, by"
     " memorising.<br>"
     "If a tick changes nothing, the kernel was restarted: run this cell again.</p>"
 )
-
-
-class Handle(Protocol):
-    """Something scheduled that can still be called off."""
-
-    def cancel(self) -> None: ...
-
-
-Later = Callable[[float, Callable[[], None]], Handle | None]
-
-
-def call_later(seconds: float, action: Callable[[], None]) -> Handle | None:
-    """Run `action` on the kernel's event loop after a pause, or at once where no loop runs."""
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        action()
-        return None
-    return loop.call_later(seconds, action)
 
 
 class ResumeExplorer:
@@ -100,7 +77,7 @@ class ResumeExplorer:
         if self._waiting is not None:
             self._waiting.cancel()
         self.status.value = "Computing…"
-        self._waiting = self._later(_PAUSE, self.redraw)
+        self._waiting = self._later(PAUSE, self.redraw)
 
     def redraw(self) -> None:
         """Compute and show the curve of what is ticked now; an exception too, which a kernel would hide."""
@@ -112,7 +89,7 @@ class ResumeExplorer:
             self.picture.value = ""
             cause = escape(f"{type(error).__name__}: {error}")
             self.words.value = (
-                f"<p style='{_LINE}'><b>This could not be computed.</b> {cause}<br>"
+                f"<p style='{LINE}'><b>This could not be computed.</b> {cause}<br>"
                 "Run this cell again; if that does not help, restart the kernel first.</p>"
             )
         finally:
@@ -139,7 +116,7 @@ def _in_words(curve: Curve) -> str:
             f"Held-out loss after step {last}: {curve.heldout:.3f}, "
             f"uninterrupted {curve.reference_heldout:.3f} nats a character."
         )
-    return f"<p role='status' style='{_LINE}'>{'<br>'.join(lines)}</p>"
+    return f"<p role='status' style='{LINE}'>{'<br>'.join(lines)}</p>"
 
 
 def resume_explorer(experiment: ResumeExperiment | None = None) -> widgets.VBox:

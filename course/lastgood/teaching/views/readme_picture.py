@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lastgood.recovery.components import COMPONENTS, TITLES
-from lastgood.teaching.views.curves import draw_losses, label_floor
+from lastgood.teaching.views.curves import draw_losses, draw_restart, label_floor
 from lastgood.teaching.views.resume import Curve, ResumeExperiment
-from lastgood.teaching.views.style import BLUE, INK, ORANGE, new_axes, new_figure, theme, to_svg
+from lastgood.teaching.views.style import BLUE, ORANGE, new_axes, new_figure, theme, to_svg
 from lastgood.training.logbook import ENTROPY
 
 _POINTS_WIDE, _POINTS_HIGH, _PIXELS_WIDE = 640, 440, 960
@@ -57,20 +57,14 @@ def _draw_panel(axes: Axes, curve: Curve, reference: list[float], first: int, to
     draw_losses(
         axes, reference, curve.losses, first_step=first, restart=curve.restart, floor=ENTROPY, top=top
     )
-    axes.axvline(curve.restart - 0.5, color=INK, alpha=0.55, linewidth=0.8, dashes=(3, 2))
+    draw_restart(axes, curve.restart)
     axes.set_xlim(first - 1, first + len(reference))
     head, words = _caption(curve)
     axes.text(0, 1.15, head, transform=axes.transAxes, fontsize=9.3, fontweight="bold")
     axes.text(0, 1.035, words, transform=axes.transAxes, fontsize=8.5)
     if curve.losses[0] > top:
-        place = (curve.restart - 0.5, top)
-        axes.annotate(
-            f"↑ starts at {curve.losses[0]:.1f}",
-            place,
-            xytext=(4, -2),
-            textcoords="offset points",
-            va="top",
-        )
+        words, place = f"↑ starts at {curve.losses[0]:.1f}", (curve.restart - 0.5, top)
+        axes.annotate(words, place, xytext=(4, -2), textcoords="offset points", va="top")
 
 
 def _caption(curve: Curve) -> tuple[str, str]:

@@ -29,6 +29,8 @@ _THEME_INK = "var(--jp-content-font-color1, currentColor)"
 _PAGE_INK = "#1f2328"
 _FONT = "var(--jp-ui-font-family, system-ui), sans-serif"
 _PAGE_FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
+_NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+_LINES = "stroke-linejoin:round;stroke-linecap:butt"  # matplotlib's own style sheet, on this element alone
 
 _RC: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -121,10 +123,6 @@ def to_svg(figure: Figure, alt: str, *, page_width: int | None = None) -> str:
         f"<title>{escape(alt)}</title>\n"
         f'<rect width="100%" height="100%" rx="4" style="fill: #ffffff"/>\n{drawing}</svg>\n'
     )
-
-
-_NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-_LINES = "stroke-linejoin:round;stroke-linecap:butt"  # matplotlib's own style sheet, on this element alone
 
 
 def _tidy(drawing: str) -> str:

@@ -14,8 +14,8 @@ from typing import Any
 from IPython.core.getipython import get_ipython
 from IPython.display import display
 
-from lastgood.recovery import bundle
 from lastgood.recovery.faults import OPT_175B, schedule_of
+from lastgood.recovery.learner import bundle
 from lastgood.recovery.supervise import Event, Outcome, supervise
 from lastgood.teaching.views.style import BLUE, ORANGE
 from lastgood.training.logbook import CHARACTERS
@@ -118,7 +118,7 @@ class Strip:
                 self.corners.pop()
             self.corners.append(here)
             self.climbing = event.kind == "step"
-        elif event.kind == "killed":
+        elif event.kind == "failed":
             self.hits.append(here)
         again = event.executed - event.step
         self.caption = (

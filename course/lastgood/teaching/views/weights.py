@@ -10,6 +10,8 @@ from lastgood.teaching.views.parts import entries_of
 from lastgood.teaching.views.style import BLUE, View, new_axes, new_figure, theme, to_svg
 from lastgood.training.run import Run
 
+_TITLE_WIDTH = max(len(title) for title in TITLES.values())
+
 
 def component_sizes(run: Run) -> dict[str, int]:
     """Bytes of each component's tensors and numbers as they are now, before any file format."""
@@ -57,9 +59,6 @@ def _bars(sizes: dict[str, int], labels: dict[str, str], title: str, alt: str) -
         axes.set_xlabel("kilobytes (of 1,000 bytes)")
         axes.set_title(title, pad=8)
         return to_svg(figure, alt)
-
-
-_TITLE_WIDTH = max(len(title) for title in TITLES.values())
 
 
 def _percent(share: float) -> str:

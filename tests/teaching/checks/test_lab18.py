@@ -1,15 +1,9 @@
 """Lab 18's checks of plain functions: each mistake is named, what is right is right however it is written."""
 
-import os
 import random
-import sys
-import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import jupytext
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -94,11 +88,8 @@ def test_the_loss_is_right_or_its_mistake_is_named(name: str) -> None:
 
 NUMBERS: dict[str, tuple[Check, Callable[..., Any], str]] = {
     "hours": (lab18.HOURS, lambda: 13.7, ""),
-    "hours as a numpy number": (lab18.HOURS, lambda: np.float32(13.714), ""),
     "manual restarts alone": (lab18.HOURS, lambda: 60 * 24 / 35, "Add the automatic ones"),
     "restarts a day": (lab18.HOURS, lambda: 1.75, "restarts a day"),
-    "nothing": (lab18.HOURS, lambda: None, "a number or a letter is wanted"),
-    "not a number": (lab18.HOURS, lambda: float("nan"), "which is not it"),
     "bytes": (lab18.BYTES, lambda n: 12 * n, ""),
     "parameters alone": (lab18.BYTES, lambda n: 4 * n, "AdamW keeps two more"),
     "with gradients": (lab18.BYTES, lambda n: 16 * n, "includes the gradients"),
@@ -106,9 +97,7 @@ NUMBERS: dict[str, tuple[Check, Callable[..., Any], str]] = {
     "hours lost": (lab18.LOST, lambda restarts, interval: restarts * interval * 0.5, ""),
     "the worst case": (lab18.LOST, lambda restarts, interval: restarts * interval, "the worst case"),
     "a choice": (lab18.SYMPTOM, lambda: "c", ""),
-    "a choice with a bracket": (lab18.SYMPTOM, lambda: " C) ", ""),
     "another choice": (lab18.SYMPTOM, lambda: "b", "does not come from them"),
-    "no choice": (lab18.SYMPTOM, lambda: "the step", "one of the letters"),
 }
 
 
@@ -120,36 +109,9 @@ def test_a_number_is_right_or_its_mistake_is_named(name: str) -> None:
         assert message in " ".join(report.text().split())
 
 
-def test_a_right_answer_that_warns_keeps_its_points_and_the_cells_stderr_stays_empty(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    # nbgrader takes any text on stderr for a failed cell, also a native library's (PR 1904)
-    def noisy() -> float:
-        sys.stderr.write(warnings.formatwarning("careful", UserWarning, "cell", 1))
-        print("from Python", file=sys.stderr)
-        os.write(2, b"from a native library\n")
-        return 60 * 24 / 105
-
-    assert lab18.HOURS.run((noisy,)).passed
-    assert capfd.readouterr().err == ""
-    print("and stderr works again", file=sys.stderr)
-    assert capfd.readouterr().err == "and stderr works again\n"
-
-
 def test_a_check_draws_no_global_random_number() -> None:
     random.seed(1)
     before = capture_rng()
     for check, function in ((lab18.MASK, MASKS["inverted"][0]), (lab18.LOSS, LOSSES["rolled"][0])):
         check.run((function,))
     assert same(capture_rng(), before)
-
-
-def test_names_and_points_of_the_checks_are_those_of_the_cells_that_call_them() -> None:
-    master = Path(__file__).resolve().parents[2] / "solutions/lab18/lab18.py"
-    cells = [c for c in jupytext.read(master).cells if c.metadata.get("nbgrader", {}).get("grade")]
-    called = {
-        cell.source.split("(")[0].removeprefix("check."): cell.metadata["nbgrader"]["points"]
-        for cell in cells
-        if cell.cell_type == "code"
-    }
-    assert called == {check.name: check.worth for check in lab18.CHECKS}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lastgood.teaching.checks.report import COLUMNS, CheckFailed, Report, deliver, part
+from lastgood.teaching.checks.report import COLUMNS, CheckFailed, Part, Report, deliver, part, untested
 
 MIXED = Report(
     "B Something", (part("first", 2, ""), part("second", 4, "It is <lost> & gone. " * 9, "lesson 18"))
@@ -17,8 +17,6 @@ def test_the_repr_is_the_points_which_nbgrader_reads_as_partial_credit() -> None
 
 
 def test_points_stay_between_nothing_and_all() -> None:
-    from lastgood.teaching.checks.report import Part
-
     assert Report("C", (Part("odd", -3, 2),)).points == 0
     assert Report("C", (Part("odd", 9, 2),)).points == 2
 
@@ -40,6 +38,17 @@ def test_an_only_part_says_nothing_again_that_stands_in_the_head() -> None:
     assert "<strong>A Other: 0 of 2 points</strong>" in lost
     assert "<strong hidden>A Other</strong>Not written yet." in lost
     assert lost.count("of 2") == 1
+
+
+def test_a_part_that_waits_is_neither_passed_nor_lost() -> None:
+    report = Report("C Third", (part("first", 2, "It is torn."), untested("second", 4, "First the first.")))
+    assert (report.points, report.worth, report.passed) == (0, 6, False)
+    assert "  LOST first (0 of 2)" in report.text()
+    assert "  --   second (0 of 4)\n       Not tested yet. First the first." in report.text()
+    assert [mark for mark in ("✗ lost", "○ not yet") if mark in report._repr_html_()] == [
+        "✗ lost",
+        "○ not yet",
+    ]
 
 
 def test_a_reason_cannot_smuggle_html() -> None:

@@ -1,0 +1,143 @@
+"""Lab 00, part B: several heads, each with its own part of the channels."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lastgood.teaching.checks.core import Check, Data
+from lastgood.teaching.checks.lab00.compare import close, fault
+from lastgood.teaching.checks.lab00.passages import SEVERAL_HEADS
+from lastgood.teaching.checks.lab00.upstream import (
+    applied,
+    attention_weights,
+    built,
+    config_of,
+    fill,
+    output,
+    randomised,
+    upstream,
+)
+from lastgood.teaching.checks.report import Report, part, untested
+from lastgood.training.model import SelfAttention
+
+HEADS_POINTS, DROPOUT_POINTS = 3, 1
+
+
+def _draw(seed: int) -> Data:
+    source = random.Random(seed)
+    H, T, D = source.sample((2, 3, 4, 5, 6), 3)
+    config = {"vocab_size": 5, "block_size": T + 2, "n_head": H, "n_embd": H * D}
+    return {"seed": seed, "config": config, "B": 2, "T": T}
+
+
+def _right(inputs: Data) -> tuple[SelfAttention, Tensor]:
+    """The library's attention with weights of this draw, and (B, T, C) to try it with."""
+    with torch.random.fork_rng(devices=[]):
+        module = SelfAttention(config_of(inputs))
+    randomised(module, inputs["seed"])
+    source = torch.Generator().manual_seed(inputs["seed"] + 1)
+    return module, torch.randn(inputs["B"], inputs["T"], inputs["config"]["n_embd"], generator=source)
+
+
+def _measure(names: dict[str, Any], inputs: Data) -> Data:
+    right, x = _right(inputs)
+    with upstream(names["0"]):
+        module, wrong = built(names["0"], config_of(inputs))
+        wrong = wrong or fill(module, right)
+        if wrong:
+            return {"error": wrong}
+        found, wrong = applied(module.eval(), x)
+        trained, raised = (found, wrong) if wrong else applied(module.train(), x)
+    return {"error": wrong or raised} if wrong or raised else {"found": found, "trained": trained}
+
+
+@torch.no_grad()
+def _judge(inputs: Data, data: Data) -> Report:
+    if "error" in data:
+        return HEADS.failed(data["error"])
+    module, x = _right(inputs)
+    why = fault(data["found"], module(x), _wrong(module, x), "B, T, C")
+    parts = [part("heads", HEADS_POINTS, why, SEVERAL_HEADS)]
+    if why:
+        parts.append(untested("dropout", DROPOUT_POINTS, "First the heads have to be right."))
+    else:
+        parts.append(part("dropout", DROPOUT_POINTS, _dropped(module, x, data["trained"]), SEVERAL_HEADS))
+    return Report(HEADS.exercise, tuple(parts))
+
+
+def _dropped(module: SelfAttention, x: Tensor, trained: Tensor) -> str:
+    if close(trained, output(module, x, training=True)):
+        return ""
+    if close(trained, output(module, x)):
+        return "self.dropout is never used: in training, some of the weights should be dropped."
+    return "Dropout is in the wrong place: it belongs on the attention weights."
+
+
+def _wrong(module: SelfAttention, x: Tensor) -> dict[str, Tensor]:
+    C, H = x.size(-1), module.n_head
+    q, k, v = module.qkv(x).split(C, dim=2)
+    D = C // H
+
+    def mixed(y: Tensor) -> Tensor:
+        """As one gets it who reshapes (B, H, T, D) without a transpose."""
+        return module.out(y.reshape(x.shape))  # type: ignore[no-any-return]  # nn.Module
+
+    def joined(y: Tensor) -> Tensor:
+        return mixed(y.transpose(1, 2))
+
+    def heads(part: Tensor) -> Tensor:
+        return part.view(*x.shape[:2], H, D).transpose(1, 2)
+
+    def mangled(part: Tensor) -> Tensor:
+        return part.reshape(x.size(0), H, x.size(1), D)
+
+    def strided(part: Tensor) -> Tensor:
+        return part.view(*x.shape[:2], D, H).permute(0, 3, 1, 2)
+
+    def look(q: Tensor, k: Tensor, v: Tensor, scale: float = 1.0) -> Tensor:
+        mask = torch.ones(q.size(-2), q.size(-2), dtype=torch.bool).tril()
+        return attention_weights(q * scale, k, mask) @ v
+
+    three = (heads(q), heads(k), heads(v))
+    right = look(*three)
+    side_by_side = module.qkv(x).view(*x.shape[:2], H, 3 * D).transpose(1, 2).chunk(3, dim=-1)
+    everything = torch.ones(x.size(1), x.size(1), dtype=torch.bool)
+    return {
+        "The heads are not split: this is one head as wide as all channels.": module.out(look(q, k, v)),
+        "The scores are divided by √C. Each head has D channels, so by √D.": (
+            joined(look(*three, scale=1 / math.sqrt(H)))
+        ),
+        "The scores are not scaled by √D.": joined(look(*three, scale=math.sqrt(D))),
+        "Heads are split by a reshape alone, which mixes positions with channels. "
+        "Split C into (H, D) first, then swap the axes T and H.": (
+            joined(look(mangled(q), mangled(k), mangled(v)))
+        ),
+        "Heads are split and joined by a reshape alone, which mixes positions with channels. "
+        "Split C into (H, D) first, then swap the axes T and H.": mixed(
+            look(mangled(q), mangled(k), mangled(v))
+        ),
+        "Heads are joined by a reshape alone, which mixes heads with positions. "
+        "Swap the axes H and T back before it.": mixed(right),
+        "A head takes every H-th channel. Head 0 should have the first D channels, head 1 the next: "
+        "(H, D), not (D, H).": joined(look(strided(q), strided(k), strided(v))),
+        "Each head takes q, k and v side by side. qkv gives first all of q, then all of k, then all of v.": (
+            joined(look(*side_by_side))
+        ),
+        "Queries and keys are swapped: qkv gives first q, then k, then v.": joined(
+            look(heads(k), heads(q), heads(v))
+        ),
+        "self.out is never used: after the heads are joined, it mixes them.": right.transpose(1, 2).reshape(
+            x.shape
+        ),
+        "The mask is not used: positions see what comes after them.": joined(
+            attention_weights(*three[:2], everything) @ three[2]
+        ),
+    }
+
+
+HEADS = Check("self_attention", "B3 Several heads", HEADS_POINTS + DROPOUT_POINTS, _draw, _measure, _judge)

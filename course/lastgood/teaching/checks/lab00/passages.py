@@ -1,0 +1,13 @@
+"""What a report of lab 00 sends its reader back to: headings of the lab itself, which has no lesson."""
+
+WHICH_AND_WHERE = "lab 00, “Which character, and where”"
+SEES = "lab 00, “What a position may see”"
+WHERE_TO_LOOK = "lab 00, “Where to look”"
+SEVERAL_HEADS = "lab 00, “Several heads”"
+EACH_BY_ITSELF = "lab 00, “Each position by itself”"
+ADDED = "lab 00, “Added, not replaced”"
+WHOLE = "lab 00, “The whole model”"
+PREDICTS = "lab 00, “What it has to predict”"
+ONE_STEP = "lab 00, “One step of training”"
+NEVER_SEEN = "lab 00, “Text that it has never seen”"
+DRAWN = "lab 00, “Drawn, not chosen”"

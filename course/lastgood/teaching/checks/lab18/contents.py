@@ -1,0 +1,82 @@
+"""Lab 18, part B: `capture` and `restore`, audited component by component."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lastgood.recovery import audit
+from lastgood.recovery.components import TITLES
+from lastgood.recovery.learner.bundle import BundleError
+from lastgood.recovery.learner.reads import data_globals
+from lastgood.teaching.checks.core import Check, Data, borrowed
+from lastgood.teaching.checks.lab18.passages import COPIES, MORE_THAN_WEIGHTS
+from lastgood.teaching.checks.lab18.plan import draw, plan
+from lastgood.teaching.checks.report import Part, Report, part
+from lastgood.teaching.checks.words import also_reads, raised, sentence
+
+
+def _measure(names: dict[str, Any], inputs: Data) -> Data:
+    functions = {"capture": names["0"], "restore": names["1"]}
+    for name, function in functions.items():
+        refused = borrowed(function)
+        if refused:
+            return {"error": f"{name}: {refused}"}
+    try:
+        measured = audit.measure(functions, plan(inputs))
+    except BundleError as error:
+        return {"error": str(error)}
+    return {"audit": measured, "reads": data_globals(functions.values())}
+
+
+def _judge(inputs: Data, data: Data) -> Report:
+    if "error" in data:
+        return CONTENTS.failed(data["error"])
+    found = audit.judge(plan(inputs), data["audit"])
+    reads = also_reads(data["reads"])
+    if found.stopped:
+        return CONTENTS.failed(raised(found.stopped) + reads, pending=found.stopped["blank"])
+    if found.refused:
+        return CONTENTS.failed(sentence(found.refused) + reads, MORE_THAN_WEIGHTS)
+    each = CONTENTS.worth / len(found.findings)
+    parts = tuple(_part(finding, found, each) for finding in found.findings)
+    figure, note = "", "The resumed run is the run it continues: every loss is equal, bit for bit."
+    if not found.passed:
+        from lastgood.teaching.views.curves import loss_curves_svg  # matplotlib: 1 s, for a picture of a loss
+
+        curves = _curve_words(found)
+        figure = loss_curves_svg(found.expected, list(found.found), found.captured_at, curves)
+        # With one component lost, the curves tell what its line has told.
+        note = curves if len([p for p in parts if not p.passed]) > 1 or found.first_step is None else ""
+        note = (note or f"Captured after {found.captured_at} steps.") + reads
+    return Report(CONTENTS.exercise, parts, note, figure)
+
+
+def _part(finding: audit.Finding, found: audit.Audit, worth: float) -> Part:
+    reread = COPIES if finding.live else MORE_THAN_WEIGHTS
+    return part(TITLES[finding.component], worth, _fault(finding, found), reread)
+
+
+def _fault(finding: audit.Finding, found: audit.Audit) -> str:
+    if finding.kept:
+        return ""
+    fault = sentence(finding.why)
+    if finding.first_step is not None:
+        fault += f" First step that it changes: {finding.first_step}"
+        fault += " (the first after the capture)" if finding.first_step == found.captured_at else ""
+        fault += f", loss off by up to {finding.gap:.3g} nats." if finding.gap else "."
+    return fault
+
+
+def _curve_words(found: audit.Audit) -> str:
+    if found.first_step is None:
+        return "The first resumed run looks exactly right."
+    if not found.found:
+        return f"Captured after {found.captured_at} steps. The resumed run could not take its first step."
+    gap = max(abs(a - b) for a, b in zip(found.expected, found.found, strict=True))
+    return (
+        f"Captured after {found.captured_at} steps. The resumed run differs from the undisturbed one "
+        f"from step {found.first_step} on; the largest gap of the loss is {gap:.3g} nats."
+    )
+
+
+CONTENTS = Check("capture_restore", "B Capture and restore", 10, draw, _measure, _judge)

@@ -1,0 +1,80 @@
+"""Lab 18, part C: `save` and `load`, killed at each change that they make to the file system."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lastgood.recovery import durability
+from lastgood.recovery.learner.bundle import BundleError
+from lastgood.recovery.learner.reads import data_globals
+from lastgood.teaching.checks.core import Check, Data, borrowed
+from lastgood.teaching.checks.lab18.passages import CANNOT_TEAR, COPIES
+from lastgood.teaching.checks.lab18.plan import draw, plan
+from lastgood.teaching.checks.report import Report, part, untested
+from lastgood.teaching.checks.words import also_reads, raised, sentence
+
+COMES_BACK, SURVIVES = "comes back in a fresh process", "survives a kill at any moment of a save"
+POINTS = {COMES_BACK: 2.0, SURVIVES: 4.0}
+FRESH = "It ran in a fresh process, which has only what save left in the folder."
+NOT_IT = "It takes what capture returned; so look at what save wrote and what load returned."
+MISSING = ("AttributeError", "FileNotFoundError", "IndexError", "KeyError", "NameError", "ReturnedNone")
+STAND_IN = "Your capture and restore do not bring a run back yet, so this was tried with the course's own."
+
+
+def _measure(names: dict[str, Any], inputs: Data) -> Data:
+    functions = dict(zip(("save", "load", "capture", "restore"), names.values(), strict=True))
+    for name in ("save", "load"):
+        refused = borrowed(functions[name])
+        if refused:
+            return {"error": f"{name}: {refused}"}
+    try:
+        measured = durability.measure(functions, plan(inputs))
+    except BundleError as error:
+        return {"error": str(error)}
+    return {"saved": measured, "reads": data_globals([functions["save"], functions["load"]])}
+
+
+def _judge(inputs: Data, data: Data) -> Report:
+    if "error" in data:
+        return DURABILITY.failed(data["error"])
+    found = durability.judge(data["saved"])
+    note = STAND_IN if found.reference else ""
+    reads = also_reads(data["reads"])
+    if found.stopped:
+        return _stopped(found.stopped, reads, note)
+    if found.round_trip:
+        lost = part(COMES_BACK, POINTS[COMES_BACK], sentence(found.round_trip) + reads, COPIES)
+        later = untested(SURVIVES, POINTS[SURVIVES], "First a state has to come back.")
+        return Report(DURABILITY.exercise, (lost, later), note)
+    parts = (
+        part(COMES_BACK, POINTS[COMES_BACK], ""),
+        part(SURVIVES, POINTS[SURVIVES], _torn(found), CANNOT_TEAR),
+    )
+    return Report(DURABILITY.exercise, parts, note)
+
+
+def _stopped(error: Data, reads: str, note: str) -> Report:
+    if error["blank"]:
+        report = DURABILITY.failed(raised(error), pending=True)
+    elif error["stage"] == "restore":
+        report = DURABILITY.failed(f"{raised(error)}\n{NOT_IT}", CANNOT_TEAR)
+    elif error["stage"] == "load" and error["kind"] in MISSING:
+        report = DURABILITY.failed(raised(error) + (reads or f"\n{FRESH}"), CANNOT_TEAR)
+    else:
+        report = DURABILITY.failed(raised(error) + reads)
+    return Report(report.exercise, report.parts, note)
+
+
+def _torn(found: durability.Durability) -> str:
+    if not found.torn:
+        return ""
+    first, *more = (sentence(line) for line in found.torn)
+    lines = [first, *more[:1]]
+    lines.append(
+        f"({len(found.torn)} of {found.points} moments. "
+        "After each, load must find the old state or the new one.)"
+    )
+    return "\n".join(lines)
+
+
+DURABILITY = Check("save_load", "C Save and load", sum(POINTS.values()), draw, _measure, _judge)

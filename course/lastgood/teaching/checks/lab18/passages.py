@@ -1,0 +1,10 @@
+"""What a report of lab 18 sends its reader back to: headings of the lesson and of the lab."""
+
+SEES = "lab 18, “What a position may see”"
+PREDICTS = "lab 18, “What it has to predict”"
+MORE_THAN_WEIGHTS = "lesson 18, “A checkpoint is more than the weights”"
+COPIES = "lesson 18, “Copies, and whole files”"
+WEIGHS = "lesson 18, “What each part weighs”"
+TRADE_OFF = "lesson 18, “Why checkpoint frequency is its own trade-off”"
+HOW_OFTEN = "lesson 18, “How often failures actually happen, in a real run”"
+CANNOT_TEAR = "lab 18, “A save that a kill cannot tear”"

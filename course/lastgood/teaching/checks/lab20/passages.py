@@ -1,0 +1,11 @@
+"""What a report of lab 20 sends its reader back to: headings of the lesson and of the lab."""
+
+ONE_HOST = "lesson 20, “From one host to a job”"
+TWO_PRICES = "lesson 20, “Two prices, and a rate”"
+EXACT = "lesson 20, “What Young left out”"
+LOWEST = "lab 20, “The lowest point”"
+BY_CHANCE = "lab 20, “Failures that nobody can plan for”"
+ONE_LIFE = "lab 20, “One life, by the clock”"
+THREE_RUNS = "lab 20, “Three runs”"
+YOUR_RUN = "lab 20, “A run of your own”"
+HALF_THE_TIME = "lab 20, “A bound that holds eight times in ten”"
