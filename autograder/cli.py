@@ -86,6 +86,31 @@ def demo(
     console.print("[green]✓[/] every grade is what it should be")
 
 
+@app.command()
+def mutants(
+    lab: Annotated[str, typer.Argument(help="The lab, such as lab18.")],
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Variants, or `master`; without any, their names are listed.")
+    ] = None,
+    root: Root = None,
+) -> None:
+    """Run variants of a lab's master, and show the reports that a learner would read."""
+    from autograder.mutants import VariantError, gallery
+
+    try:
+        if not names:
+            for variant in gallery.named(lab).values():
+                console.print(escape(f"{variant.name:<34} {variant.says}"))
+        for name in names or ():
+            outcome = gallery.outcome(course_root(root), lab, name)
+            mark = "[green]✓[/]" if outcome.as_declared else "[red]✗ not what it declares[/]"
+            console.print(f"{mark} {escape(name)}: {escape(outcome.says)}\n")
+            for report in outcome.reports.values():
+                console.print(escape(report.text()) + "\n", highlight=False)
+    except VariantError as error:
+        fail(lab, str(error).splitlines())
+
+
 def course_root(given: Path | None) -> Path:
     """The folder a command works in; ends the program with a plain message where there is none."""
     if given is not None:

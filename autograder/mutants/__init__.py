@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
+from nbformat import NotebookNode
 
 from lastgood.teaching.checks.report import Report
 
@@ -33,8 +34,15 @@ class Variant:
     hears: tuple[str, ...] = ()  # words that the report must hold
 
 
+def labs() -> tuple[str, ...]:
+    """The labs that have variants: the folders beside this file."""
+    return tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("*/__init__.py")))
+
+
 def variants(lab: str) -> tuple[Variant, ...]:
-    """All variants of a lab, mutants first."""
+    """All variants of a lab, mutants first. Raises VariantError where there is no such lab."""
+    if lab not in labs():
+        raise VariantError(f"no lab {lab!r} here; those with variants are {', '.join(labs())}")
     module = importlib.import_module(f"autograder.mutants.{lab}")
     return (*module.MUTANTS, *module.RIGHT)
 
@@ -73,11 +81,9 @@ def affected(master: str, text: str) -> set[str]:
         if users <= changed:
             break
         changed |= users
-    cells = jupytext.reads(text, fmt="py:percent").cells
-    checking = [cell for cell in cells if cell.source.startswith("check.")]
     return {
-        cell.metadata["nbgrader"]["grade_id"]
-        for cell in checking
+        name
+        for name, cell in checking_cells(text).items()
         if changed & set(re.findall(r"\w+", cell.source.partition("(")[2]))
     }
 
@@ -99,21 +105,35 @@ def _bound(node: ast.stmt) -> list[str]:
     return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
 
 
-def run_checks(text: str, only: set[str] | None = None, fmt: str = "py:percent") -> dict[str, Report]:
-    """Run a lab's import and solution cells, then its checking cells; a report for each grade_id.
+def checking_cells(text: str, fmt: str = "py:percent") -> dict[str, NotebookNode]:
+    """A lab's automatically graded cells, in order, by their grade_id; `text` is a master or a notebook."""
+    return {
+        cell.metadata["nbgrader"]["grade_id"]: cell
+        for cell in jupytext.reads(text, fmt=fmt).cells
+        if cell.cell_type == "code" and _graded(cell)
+    }
 
-    `fmt` is jupytext's name of the text's format: py:percent for masters, ipynb for a released notebook.
-    Demonstrations between the cells are left out: no check depends on one.
+
+def run_checks(text: str, only: set[str] | None = None, fmt: str = "py:percent") -> dict[str, Report]:
+    """Run a lab's code as far as checks depend on it, then its checking cells; a report for each grade_id.
+
+    What runs is the first code cell (the imports), every solution cell and every locked one. Demonstrations
+    between them are left out. `fmt` is jupytext's name of the text's format: py:percent for masters, ipynb
+    for a released notebook.
     """
     namespace: dict[str, Any] = {"__name__": "__main__"}
     reports = {}
-    for number, cell in enumerate(jupytext.reads(text, fmt=fmt).cells):
+    code = [cell for cell in jupytext.reads(text, fmt=fmt).cells if cell.cell_type == "code"]
+    for number, cell in enumerate(code):
         about = cell.metadata.get("nbgrader", {})
-        if cell.cell_type != "code":
-            continue
-        if about.get("grade"):
+        if _graded(cell):
             if only is None or about["grade_id"] in only:
                 reports[about["grade_id"]] = eval(cell.source, namespace)
-        elif about.get("solution") or number <= 2:
+        elif number == 0 or about.get("solution") or about.get("locked"):
             exec(compile(cell.source, f"<cell {number}>", "exec"), namespace)
     return reports
+
+
+def _graded(cell: NotebookNode) -> bool:
+    about = cell.metadata.get("nbgrader", {})
+    return bool(about.get("grade")) and not about.get("solution")

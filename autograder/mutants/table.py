@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import jupytext
-
-from autograder.mutants import Variant, variants
+from autograder.mutants import Variant, checking_cells, variants
 
 
 def table(lab: str, master: str) -> str:
@@ -12,11 +10,7 @@ def table(lab: str, master: str) -> str:
 
     `master` is the lab's master in py:percent, from which the points of each checking cell are read.
     """
-    worth = {
-        about["grade_id"]: about["points"]
-        for cell in jupytext.reads(master, fmt="py:percent").cells
-        if (about := cell.metadata.get("nbgrader", {})).get("grade")
-    }
+    worth = {name: cell.metadata["nbgrader"]["points"] for name, cell in checking_cells(master).items()}
     wrong = [v for v in variants(lab) if v.loses]
     right = [v for v in variants(lab) if not v.loses]
     lines = [

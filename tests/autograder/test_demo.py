@@ -216,7 +216,7 @@ def test_a_class_is_graded_from_release_to_feedback_and_one_without_end_does_not
         "by-hand 2 2 10 6 1 1 1 1 … … 24",
         "no-rng 2 2 8 6 1 1 1 1 0 0 22",
         "It did not end in time and was stopped. It was at line 3: while True:",
-        "RNG state: Restore left it as the new run had it: Python's random, NumPy's and torch's generators",
+        "RNG state: restore left it as the new run had it: Python's random, NumPy's and torch's generators",
     ):
         assert line in said
     with open(folder / "grades.csv", newline="") as file:

@@ -1,4 +1,4 @@
-"""Lab 18, part C: saves that a kill tears, and stashes that die with the process."""
+"""Lab 18, part C: saves that a kill tears, and loads that find another state."""
 
 from autograder.mutants import Variant
 from autograder.mutants.lab18.parts import DISK, LOAD_BODY, SAVE_BODY
@@ -9,109 +9,7 @@ DISK_MUTANTS = (
         "torch.save overwrites the old file, which is what I want",
         ((SAVE_BODY, '    torch.save(state, Path(folder) / "newest.pt")\n'),),
         {DISK: 4},
-        ("LOST survives a kill", "Killed when"),
-    ),
-    Variant(
-        "stash-in-a-global",
-        "a dictionary is the fastest disk",
-        (
-            ("def save(state: Any", "STASH: dict[str, Any] = {}\n\n\ndef save(state: Any"),
-            (SAVE_BODY, '    STASH["state"] = state\n    (Path(folder) / "saved").touch()\n'),
-            (LOAD_BODY, '    return STASH["state"]\n'),
-        ),
-        {DISK: 6},
-        ("load raised KeyError", "STASH (dict)"),
-    ),
-    Variant(
-        "stash-in-a-function-attribute",
-        "functions can hold things",
-        ((SAVE_BODY, "    save.kept = state\n"), (LOAD_BODY, "    return save.kept\n")),
-        {DISK: 6},
-        ("load raised AttributeError",),
-    ),
-    Variant(
-        "stash-in-a-class",
-        "class attributes live as long as the class",
-        (
-            ("def save(state: Any", "class Keeper:\n    state: Any = None\n\n\ndef save(state: Any"),
-            (SAVE_BODY, "    Keeper.state = state\n"),
-            (LOAD_BODY, "    return Keeper.state\n"),
-        ),
-        {DISK: 6},
-        ("load: it returned None",),
-    ),
-    Variant(
-        "stash-in-a-default",
-        "a list as a default argument remembers",
-        (
-            (
-                "def save(state: Any, folder: str)",
-                "KEPT: list[Any] = []\n\n\ndef save(state: Any, folder: str, kept: Any = KEPT)",
-            ),
-            ("def load(folder: str)", "def load(folder: str, kept: Any = KEPT)"),
-            (SAVE_BODY, "    kept.append(state)\n"),
-            (LOAD_BODY, "    return kept[-1]\n"),
-        ),
-        {DISK: 6},
-        ("load raised IndexError",),
-    ),
-    Variant(
-        "stash-in-a-closure",
-        "the two functions can share a variable",
-        (
-            (SAVE_BODY, "    put(state)\n"),
-            (LOAD_BODY, "    return take()\n"),
-            (
-                "def save(state: Any",
-                """def pair():
-    kept = {}
-
-    def put(state):
-        kept["state"] = state
-
-    def take():
-        return kept["state"]
-
-    return put, take
-
-
-put, take = pair()
-
-
-def save(state: Any""",
-            ),
-        ),
-        {DISK: 6},
-        ("load raised KeyError",),
-    ),
-    Variant(
-        "stash-in-the-environment",
-        "environment variables outlive a function",
-        (
-            ("import copy\n", "import base64\nimport copy\nimport pickle\n"),
-            (
-                SAVE_BODY,
-                '    os.environ["STATE"] = base64.b85encode(pickle.dumps(state["step"])).decode()\n',
-            ),
-            (LOAD_BODY, '    return {"step": pickle.loads(base64.b85decode(os.environ["STATE"]))}\n'),
-        ),
-        {DISK: 6},
-        ("load raised KeyError",),
-    ),
-    Variant(
-        "stash-in-tmp",
-        "a file is a file, wherever it lies",
-        (
-            (
-                SAVE_BODY,
-                """    torch.save(state, "/tmp/lastgood-mutant.half")
-    os.replace("/tmp/lastgood-mutant.half", "/tmp/lastgood-mutant.pt")
-""",
-            ),
-            (LOAD_BODY, '    return torch.load("/tmp/lastgood-mutant.pt", weights_only=True)\n'),
-        ),
-        {DISK: 6},
-        ("outside the folder", "/tmp/lastgood-mutant"),
+        ("LOST survives a kill", "Killed when", "half a file"),
     ),
     Variant(
         "old-one-removed-first",
@@ -125,7 +23,7 @@ def save(state: Any""",
             ),
         ),
         {DISK: 4},
-        ("just before “rename", "load raised FileNotFoundError"),
+        ("just before “rename", "load found no file of the name newest.pt"),
     ),
     Variant(
         "two-files-not-together",
@@ -243,6 +141,43 @@ def save(state: Any""",
             ),
         ),
         {DISK: 6},
-        ("load found the older state",),
+        ("load found the state of step 1",),
+    ),
+    Variant(
+        "names-sorted-as-text",
+        "the greatest name is the newest",
+        (
+            (
+                'Path(folder) / "newest.pt")\n    directory',
+                "Path(folder) / f\"step-{state['step']}.pt\")\n    directory",
+            ),
+            (LOAD_BODY, '    return torch.load(max(Path(folder).glob("*.pt")), weights_only=True)\n'),
+        ),
+        {DISK: 6},
+        ("load found the state of step 9",),
+    ),
+    Variant(
+        "leftover-in-the-way",
+        "a folder of my own, made anew for each save",
+        (
+            (
+                SAVE_BODY,
+                """    half = Path(folder) / "half"
+    half.mkdir()
+    torch.save(state, half / "state")
+    os.replace(half / "state", Path(folder) / "newest.pt")
+    half.rmdir()
+""",
+            ),
+        ),
+        {DISK: 4},
+        ("and the next save let be", "save raised FileExistsError"),
+    ),
+    Variant(
+        "load-hands-out-a-name",
+        "whoever wants the state can open the file",
+        ((LOAD_BODY, '    return Path(folder) / "newest.pt"\n'),),
+        {DISK: 6},
+        ("restore raised TypeError", "look at what save wrote and what load returned"),
     ),
 )

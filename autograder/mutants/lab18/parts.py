@@ -2,6 +2,8 @@
 
 MODEL, LOSS = "check-causal-mask", "check-next-token-loss"
 CONTENTS, DISK = "check-capture-restore", "check-save-load"
+HOURS, BYTES = "check-hours-between-restarts", "check-state-bytes"
+LOST, SYMPTOM = "check-lost-hours", "check-symptom"
 
 CAPTURE_BODY = """    return {
         "model": copy.deepcopy(run.model.state_dict()),
