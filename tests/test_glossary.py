@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 GLOSSARY = ROOT / "glossary.md"
 LESSONS = sorted((ROOT / "course/lessons").glob("[0-9][0-9]_*.md"))
+LABS = sorted((ROOT / "solutions").glob("lab[0-9][0-9]/lab[0-9][0-9].py"))
 
 REQUIRED = [
     "In plain words",
@@ -90,7 +91,7 @@ def test_see_also_leads_to_other_entries_under_their_titles(entry: Entry) -> Non
     assert [(text, to) for text, to in links if titles.get(to) != text] == []
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("lesson", [*LESSONS, *LABS], ids=lambda path: path.stem)
 def test_every_link_from_a_lesson_hits_an_entry(lesson: Path) -> None:
     assert sorted(linked(lesson) - {entry.id for entry in ENTRIES}) == []
     for match in INTO.finditer(lesson.read_text(encoding="utf-8")):
@@ -99,10 +100,12 @@ def test_every_link_from_a_lesson_hits_an_entry(lesson: Path) -> None:
 
 @each
 def test_used_in_names_exactly_the_lessons_that_link_to_the_entry(entry: Entry) -> None:
-    """A term that no lesson links to is defined for nobody."""
+    """A term that neither a lesson nor a lab links to is defined for nobody."""
     named = re.findall(r"(?i)lesson (\d\d)", entry.parts["Used in"])
     assert named == [number(lesson) for lesson in LESSONS if entry.id in linked(lesson)]
-    assert named
+    labs = {lab.stem for lab in LABS if entry.id in linked(lab)}
+    assert labs <= {f"lab{nn}" for nn in re.findall(r"(?i)\blab (\d\d)", entry.parts["Used in"])}
+    assert named or labs  # lab 00 has no lesson of its own, and links the terms itself
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)

@@ -11,6 +11,7 @@ import pytest
 from nbformat import NotebookNode
 
 from autograder.notebooks import lesson_notebook
+from lastgood.recovery import interval
 from lastgood.training.run import Run
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -137,7 +138,7 @@ def test_every_number_has_an_origin_and_every_sum_comes_out(path: Path) -> None:
 @cache
 def _known() -> dict[str, Any]:
     run = Run()
-    return {"config": run.config, "run": run, "epoch": len(run.loader)}
+    return {"config": run.config, "run": run, "epoch": len(run.loader), "interval": interval}
 
 
 def _as_printed(total: str, known: dict[str, Any], like: str) -> str:
@@ -170,6 +171,18 @@ EXPECTED = {
         "60 × 24 h / 105 = one every 13.7 h",  # noqa: RUF001 - as the lesson prints it
         "992 × 1.7 GB = 1.69 TB",  # noqa: RUF001
         "optimizer state",
+    ],
+    "19_when_a_node_fails_mid_run.md": [
+        "all:    newest 200",
+        "is told to leave  exit status -15",
+        "is killed         exit status  -9",
+    ],
+    "20_how_often_to_save.md": [
+        "per 1,000 host-days: one in    13.71 h",
+        "Young: 66 steps",
+        "250 steps: saves 0.15% + lost work 2.17% = 2.32%",
+        "100 steps: saves 0.38% + lost work 0.87% = 1.25%",
+        "66 steps: saves 0.58% + lost work 0.57% = 1.15%",
     ],
 }
 
