@@ -3,9 +3,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+PEERS := .venv/.peers
+PARALLEL := --numprocesses auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-all test-slow lint types notebooks notebooks-check demo constraints clean
+.PHONY: help lab test test-all test-slow lint types notebooks notebooks-check demo endurance bench constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,12 +16,14 @@ lab: $(INSTALLED) ## open the course in JupyterLab
 	@$(BIN)/lastgood lab
 
 test: lint notebooks-check ## lint, types, notebooks and the quick tests
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" $(PARALLEL)
 
 test-all: test test-slow ## the same, then the slow tests (browser, whole classes)
 
+# A browser and its server have the machine to themselves.
 test-slow: $(INSTALLED)
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m "slow and not browser" $(PARALLEL)
+	$(BIN)/python -m pytest -m "slow and browser"
 
 lint: $(INSTALLED) ## ruff and mypy
 	$(BIN)/ruff check
@@ -33,6 +37,12 @@ notebooks-check: $(INSTALLED) ## fail where a notebook is not what its text twin
 
 demo: $(INSTALLED) ## grade a made-up class from release to feedback
 	$(BIN)/autograder demo
+
+bench: $(PEERS) ## measure against peers, some minutes; one of them: make bench ONLY=save
+	$(BIN)/python -m benchmarks $(ONLY)
+
+endurance: $(INSTALLED) ## OPT-175B's 105 failures, of all kinds, and a proof that nothing came of them
+	$(BIN)/python -m benchmarks.endurance
 
 constraints: $(INSTALLED) ## write down the versions that are installed, once the tests pass with them
 	{ grep '^#' constraints.txt; \
@@ -53,4 +63,10 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@echo "Installing the course into .venv. The first time this fetches PyTorch and JupyterLab: some minutes …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary \
 	  --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(PEERS): $(INSTALLED)
+	@echo "Installing what the benchmarks compare with …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary \
+	  --constraint constraints.txt --editable '.[bench]'
 	@touch $@

@@ -1,0 +1,11 @@
+"""Which benchmarks there are. Each is a module with a `BENCHMARK`, and reads alone."""
+
+from __future__ import annotations
+
+from benchmarks import async_save, audit, kills, make_test, recovery, resume, save, simulate, training_step
+from benchmarks.benchmark import Benchmark
+
+BENCHMARKS: dict[str, Benchmark] = {
+    module.BENCHMARK.name: module.BENCHMARK
+    for module in (training_step, save, async_save, resume, recovery, kills, audit, simulate, make_test)
+}
