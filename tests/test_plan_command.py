@@ -30,7 +30,7 @@ def test_blooms_plan_is_66_steps_with_a_waste_of_1_15_per_cent():
     [young] = re.findall(r"Young 1974 +(.+)", output)
     assert re.split(r" {2,}", young.strip()) == ["1.93 h", "1.15 %", "0.9885", "0.000 %"]
     assert timedelta(seconds=66 * 105).total_seconds() / 3600 == pytest.approx(1.93, abs=0.005)
-    assert "MTBF of the job: 7 d, as given, of the job." in output
+    assert "MTBF of the job: 7 d, as given." in output
     assert "Within 1 % of the optimum: every interval from 33.4 min to 6.62 h." in output
 
 
@@ -58,17 +58,17 @@ def test_opts_plan_says_where_its_rate_is_from_and_what_the_run_will_take():
 def test_an_interval_of_ones_own_stands_beside_the_optimum_with_its_price_and_its_losses():
     output = planned(*OPT, "--interval", "6h")
     assert re.search(r"yours +6 h +26\.91 % +0\.7556 +14\.050 %", output)
-    assert "At your interval a failure loses at most 2.71 h in 50 %, 5.71 h in 95 %, 6 h in 99 %" in output
+    assert "Of all failures at your interval, 50 % lose at most 2.71 h, 95 % lose at most 5.71 h" in output
     assert "Y yours" in output
 
 
 @pytest.mark.parametrize(
     ("arguments", "mtbf"),
     [
-        (["--mtbf", "12h"], "12 h, as given, of the job."),
+        (["--mtbf", "12h"], "12 h, as given."),
         (
             ["--mtbf", "12h", "--hosts", "100"],
-            "12 h, as given, of the job: each of its 100 hosts fails once in 50 d.",
+            "12 h, as given: each of its 100 hosts fails once in 50 d.",
         ),
         (["--host-mtbf", "50d", "--hosts", "100"], "12 h, 100 hosts, each failing once in 50 d."),
         (["--preset", "opt-175b", "--hosts", "62"], "27.4 h, 62 hosts at the rate of opt-175b"),
@@ -92,6 +92,15 @@ def test_the_curve_can_be_drawn_into_a_picture(tmp_path, suffix, begins):
     path = tmp_path / f"curve.{suffix}"
     assert str(path) in planned(*OPT, "--interval", "6h", "--figure", str(path)).replace("\n", "")
     assert path.read_bytes().startswith(begins)
+
+
+def test_the_help_names_every_preset():
+    assert all(name in invoke("--help").output for name in PRESETS)
+
+
+def test_a_plan_without_restarts_says_so():
+    assert "restarts are left out: give --restart-cost" in planned(*BLOOM)
+    assert "a restart 30 min." in planned(*OPT)
 
 
 def test_a_run_shorter_than_the_optimum_saves_once():

@@ -32,6 +32,7 @@ class Variant:
     edits: tuple[tuple[str, str], ...]
     loses: dict[str, float] = field(default_factory=dict)  # grade_id of the checking cell: points lost
     hears: tuple[str, ...] = ()  # words that the report must hold
+    slow: bool = False  # another of its kind is run by the quick tests
 
 
 def labs() -> tuple[str, ...]:

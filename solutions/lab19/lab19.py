@@ -15,7 +15,7 @@
 # - **Time**: 60 to 90 minutes. It is fine to stop after any part.
 # - **Before**: [Lesson 19](../../course/lessons/19_when_a_node_fails_mid_run.ipynb). Any word that feels slippery is in the
 #   [glossary](../../glossary.md).
-# - **How it works**: each exercise opens with something that goes wrong. Then comes a cell with a blank, then a cell that checks
+# - **How it works**: most exercises open with something that goes wrong. Then comes a cell with a blank, then a cell that checks
 #   it. A check that fails is normal. It says why.
 # - **Points**: 24 are checked on the spot, 6 are for two short written answers that a person reads. The
 #   *Validate* button in the toolbar runs all checks in a fresh kernel.
@@ -53,7 +53,7 @@ from lastgood.teaching.checks.lab19 import check
 # told to leave.
 #
 # `start` starts a process. `poll` waits for a few milliseconds and returns the exit status, or `None` as long as the process
-# is there. We poll each of them until it is at step 7, and then fifty times more.
+# is there. We poll each of them until it is at step 7, and then fifty times more. The first process takes some seconds to start.
 
 # %%
 plan = Plan(seed=19, steps=12, fates=(Fate("killed", 7), Fate("hung", 7), Fate("told to leave", 7)))
@@ -144,8 +144,9 @@ with Job(Plan(seed=19, steps=20, fates=(Fate("corrupt", 13),))) as job:
     compare(job)
 
 # %% [markdown]
-# No error, and another run. The damage went into the weights, and from there into every step after it. (And had we sorted the names
-# as text, we would have gone back to step 5: look at what `max` says.)
+# No error, and another run. The damage went into the weights, and from there into every step after it.
+#
+# The second line shows another trap. `max` compares names as text, and takes `step-5` for the last one.
 #
 # A checkpoint of this job is a folder `step-N` with two files: `state.pt`, and `manifest.json`. The manifest holds
 #
@@ -159,11 +160,15 @@ with Job(Plan(seed=19, steps=20, fates=(Fate("corrupt", 13),))) as job:
 # |---|---|
 # | torn | something is missing: no `manifest.json`, or half of one; no `state.pt`, or not all of its bytes |
 # | corrupt | all is there, and the SHA-256 is another |
-# | foreign | by its manifest it is of another run, or of another step than its name says |
+# | foreign | its manifest names another run, or another step than the name of its folder |
 #
-# **Write `last_good(folder, run)`.** It returns two things: the path of the good checkpoint with the highest step, or `None` if there
-# is none; and a dict that says, for the name of each newer checkpoint that was passed over, what is wrong with it, in a text that
-# holds one of the three words. What does not have the form of a checkpoint's name is none of your business.
+# **Write `last_good(folder, run)`.** It returns two things:
+#
+# - the path of the good checkpoint with the highest step, or `None` if there is none;
+# - a dict of the checkpoints that you passed over, which are those with a higher step. The key is the name, such as `"step-10"`. The
+#   value is a text that holds one of the three words.
+#
+# Leave alone whatever is not named `step-N`: it is no checkpoint.
 #
 # <details><summary>Hint 1: which is newer</summary>
 #
@@ -241,9 +246,9 @@ with Job(Plan(seed=19, steps=20, poison=8)) as job:
 # But it must not be hasty. A run of months dies a hundred times. As long as each process gets further than all before it,
 # there is no reason to give up.
 #
-# **Write `no_progress(reached)`.** `reached` lists, for each process that died, the step that it had reached, in order. Return how many
-# of the *last* deaths, in a row, brought no new step: the process got no further than the furthest step before it. The job
-# begins at step 0.
+# **Write `no_progress(reached)`.** `reached` has one number for each process that died, in order: the step that it had reached.
+# A death brought no new step if its process got no further than the furthest of all before it. The job begins at step 0. Count such
+# deaths from the end of the list, up to the last one that did bring a new step.
 #
 # For example: `[40, 73, 73, 60]` gives 2. The first process to reach step 73 brought new steps, the two after it did not.
 #
@@ -297,7 +302,8 @@ with Job(Plan(seed=19, steps=12, fates=(Fate("killed", 9),))) as job:
 # `LIMIT` deaths in a row have brought no new step, it returns `"gave up"`.
 #
 # Before each start it finds the last good checkpoint and cuts the record to that step. After the start it polls until something has
-# happened. A process that hangs is still there: kill it, or it may wake up and write beside the next one.
+# happened. A process that hangs is still there: kill it, or it may wake up and write beside the next one. Every process that does
+# not finish counts as a death, also one that was told to leave.
 #
 # | of the job | |
 # |---|---|
@@ -309,8 +315,9 @@ with Job(Plan(seed=19, steps=12, fates=(Fate("killed", 9),))) as job:
 # | `process.step` | the step that it has reached |
 # | `process.kill()` | SIGKILL; returns when the process is gone |
 #
-# The check lets real processes fail in an order that it draws, and then gives you a job with a poison step. If your loop would never
-# end, the next call to the job ends it and says at what it waited.
+# The check lets real processes fail in an order that it draws, and then gives you a job with a poison step. It takes some seconds.
+# A loop that polls or starts for ever is ended, and you are told what it waited for. A loop that does neither is not: interrupt the
+# kernel, with the ■ in the toolbar.
 #
 # (A real supervisor also waits before a restart, longer each time: a back-off. Leave it out here, it would only cost you time.)
 #

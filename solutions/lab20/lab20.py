@@ -95,7 +95,7 @@ for steps in (1, 10, 100, 1000):
 # saves each 1,000 steps can lose 29 hours in one moment.
 #
 # **Write `waste(interval, save_cost, mtbf, restart_cost)`.** It returns the wasted fraction to first order, as a number such as
-# 0.04: saves, lost work and restarts, each as a share of the time. `interval` is the work between two saves.
+# 0.04: saves as a share of the work, and lost work and restarts as a share of the time. `interval` is the work between two saves.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -224,17 +224,16 @@ check.best_interval(best_interval)
 #
 # ### Failures that nobody can plan for
 #
-# A run that fails every 10 h on the dot saves every 5 h, 15 minutes of it being the save. Below, failures come 6 minutes after a save
-# was finished. What is lost?
+# A run saves every 5 h, and the save is 15 minutes of that. Each failure comes exactly 10.1 h after the one before, and the run goes
+# on at once from the last save. What is lost?
 
 # %%
-failures = np.arange(1, 6) * 10.0 + 0.1
-last_save = failures // 5.0 * 5.0
-print("lost work, h:", (failures - last_save).round(1), "  by the formula's average, each:", (5.0 - 0.25) / 2)
+gaps = np.full(5, 10.1)
+print("lost work, h:", (gaps % 5.0).round(1), "  by the formula's average, each:", (5.0 - 0.25) / 2)
 
 # %% [markdown]
-# Regular failures can be planned around. Real ones cannot, and a simulation that spaces them evenly is about another world. Without
-# a memory, the gaps from one failure to the next are *exponential*: many short ones, and a few that are several times the mean.
+# Each failure comes 6 minutes after a save was finished. Regular failures can be planned around. Real ones cannot, and a simulation
+# that spaces them evenly is about another world. Without a memory, the gaps from one failure to the next are *exponential*: many short ones, and a few that are several times the mean.
 #
 # **Write `failure_times(mtbf, hours, generator)`.** It returns the times of all failures in a run's first `hours`, ascending, in
 # hours since its beginning, as a list or an array. `generator` is one of numpy's, such as `np.random.default_rng(1)`; draw from it,
@@ -478,7 +477,7 @@ for hours in (1.0, 1.6, 1.9):
     print(f"more than {hours} h: {np.mean(losses > hours):.0%}")
 
 # %% [markdown]
-# Every other failure costs more than the hour. An average is no bound. A bound says how much, and how surely: “no more than 2 h,
+# Every other failure costs more than the hour. An average is no bound. A bound says how much, and how surely: “no more than 1.6 h,
 # eight times in ten”.
 #
 # **Write `plan(bound, probability, save_cost, mtbf, best)`.** It returns the interval at which a failure loses no more than `bound` hours of

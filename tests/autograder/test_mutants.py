@@ -17,7 +17,11 @@ LABS = mutants.labs()
 MASTERS = {lab: mutants.master_text(ROOT, lab) for lab in LABS}
 VARIANTS = [(lab, variant) for lab in LABS for variant in mutants.variants(lab)]
 each_variant = pytest.mark.parametrize(
-    ("lab", "variant"), VARIANTS, ids=[f"{lab}-{variant.name}" for lab, variant in VARIANTS]
+    ("lab", "variant"),
+    [
+        pytest.param(lab, v, id=f"{lab}-{v.name}", marks=[pytest.mark.slow] if v.slow else [])
+        for lab, v in VARIANTS
+    ],
 )
 each_lab = pytest.mark.parametrize("lab", LABS)
 MOST_LINES = 8  # of a mutant's report that are not about what was kept

@@ -105,7 +105,10 @@ def test_a_cut_tie_is_told_as_one_and_spoils() -> None:
     expected = observe(run)
     run.model.head.weight = torch.nn.Parameter(run.model.head.weight.detach().clone())
     seen = observe(run)
-    assert "tied are two copies" in differences(seen, expected)[PARAMETERS]
+    assert (
+        "head.weight and tokens.weight were one tensor and are two now"
+        in differences(seen, expected)[PARAMETERS]
+    )
     other = trained(8)
     transplant(other, PARAMETERS, seen)
     assert other.model.head.weight is not other.model.tokens.weight
@@ -116,3 +119,17 @@ def test_another_number_of_threads_is_a_difference() -> None:
     expected = observe(run)
     torch.set_num_threads(2)
     assert "2 threads instead of 1" in differences(observe(run), expected)[PARAMETERS]
+
+
+@pytest.mark.parametrize(
+    ("moved", "words"),
+    [
+        (1, "the loader is one batch too far: 9 batches are left"),
+        (-2, "the loader is 2 batches behind: 12 batches"),
+    ],
+)
+def test_a_loader_that_is_elsewhere_in_the_right_order_is_told_how_far(moved: int, words: str) -> None:
+    run = trained(8)
+    expected = observe(run)
+    run.loader.load_state_dict({**run.loader.state_dict(), "cursor": run.loader.cursor + 4 * moved})
+    assert differences(observe(run), expected)[LOADER].startswith(words)

@@ -193,7 +193,7 @@ def test_validate_tells_what_an_untouched_lab_lacks(page, real_jupyter, open_not
     shoot(page, "validate-untouched")
     for check in CHECKS:
         expect(dialog).to_contain_text(f"check.{check.name}(")
-        expect(dialog).to_contain_text(f"{check.exercise}: 0 of {check.worth} points")
+        expect(dialog).to_contain_text(f"{check.exercise}: 0 of {check.worth:g} points")
     expect(dialog.locator(".lastgood-report")).to_have_count(len(CHECKS))
     expect(dialog.get_by_text("There is no answer here yet")).to_have_count(2)
     expect(dialog.get_by_text("The following cell failed")).to_have_count(len(CHECKS) + 2)

@@ -9,7 +9,7 @@ DISK_MUTANTS = (
         "torch.save overwrites the old file, which is what I want",
         ((SAVE_BODY, '    torch.save(state, Path(folder) / "newest.pt")\n'),),
         {DISK: 4},
-        ("LOST survives a kill", "Killed when", "half a file"),
+        ("LOST survives a kill", "into checkpoints/newest.pt", "a cut-off file"),
     ),
     Variant(
         "old-one-removed-first",
@@ -45,7 +45,7 @@ DISK_MUTANTS = (
             ),
         ),
         {DISK: 4},
-        ("neither the older nor the newer one",),
+        ("load returned a mix: parameters from the newer save, the rest from the older",),
     ),
     Variant(
         "short-write",
@@ -67,7 +67,7 @@ DISK_MUTANTS = (
             ),
         ),
         {DISK: 4},
-        ("when 30% of the new state was written",),
+        ("the rest was refused", "notice how much was written?"),
     ),
     Variant(
         "copied-into-place",
@@ -103,7 +103,7 @@ DISK_MUTANTS = (
             (LOAD_BODY, '    return pickle.loads((Path(folder) / "newest.pt").read_bytes())\n'),
         ),
         {DISK: 4},
-        ("just after “rename",),
+        ("just after “rename", "bytes were in the file"),
     ),
     Variant(
         "backup-of-a-torn-file",
@@ -129,7 +129,7 @@ DISK_MUTANTS = (
             ),
         ),
         {DISK: 4},
-        ("in one save and again in the next",),
+        ("and the next save when half of checkpoints/newest.pt was", "Cut off are now"),
     ),
     Variant(
         "only-the-first-is-written",
@@ -141,7 +141,7 @@ DISK_MUTANTS = (
             ),
         ),
         {DISK: 6},
-        ("load found the state of step 1",),
+        ("load found the state of step 1", "In the folder lies newest.pt"),
     ),
     Variant(
         "names-sorted-as-text",
@@ -154,7 +154,7 @@ DISK_MUTANTS = (
             (LOAD_BODY, '    return torch.load(max(Path(folder).glob("*.pt")), weights_only=True)\n'),
         ),
         {DISK: 6},
-        ("load found the state of step 9",),
+        ("load found the state of step 9", "step-10.pt"),
     ),
     Variant(
         "leftover-in-the-way",
@@ -171,7 +171,7 @@ DISK_MUTANTS = (
             ),
         ),
         {DISK: 4},
-        ("and the next save let be", "save raised FileExistsError"),
+        ("the next save was not killed", "it raised FileExistsError"),
     ),
     Variant(
         "load-hands-out-a-name",

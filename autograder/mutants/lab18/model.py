@@ -59,6 +59,6 @@ MODEL_MUTANTS = (
             ),
         ),
         {LOSS: 2},
-        ("no target and must be left out",),
+        ("that row has no target and must be left out",),
     ),
 )

@@ -23,7 +23,7 @@ NUMBERS_MUTANTS = (
         "gradients are part of the state",
         (("n_parameters * 4 * (1 + 2)", "n_parameters * 4 * (1 + 2 + 1)"),),
         {BYTES: 1},
-        ("That includes the gradients",),
+        ("none of the five components",),
     ),
     Variant(
         "one-moment",

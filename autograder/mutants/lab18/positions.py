@@ -9,7 +9,7 @@ POSITIONS_MUTANTS = (
         "the step is only for logging",
         (('        "step": run.step,\n', ""), ('    run.step = state["step"]\n', "")),
         {CONTENTS: 2},
-        ("LOST step and schedule position", "First step that it changes"),
+        ("LOST step and schedule position", "First step with another learning rate"),
     ),
     Variant(
         "schedule-with-what-is-left",
@@ -25,7 +25,11 @@ POSITIONS_MUTANTS = (
         ),
         # Within the warm-up both curves are one, so the first steps come out right.
         {CONTENTS: 2},
-        ("LOST step and schedule position", "the schedule's horizon is", "First step that it changes"),
+        (
+            "LOST step and schedule position",
+            "the schedule's horizon is",
+            "First step with another learning rate",
+        ),
     ),
     Variant(
         "step-since-the-last-start",
@@ -35,14 +39,18 @@ POSITIONS_MUTANTS = (
             ('    run.step = state["step"]\n', '    run.step = run.started_at = state["step"]\n'),
         ),
         {CONTENTS: 2},
-        ("LOST step and schedule position", "wrong after a second one", "First step that it changes"),
+        (
+            "LOST step and schedule position",
+            "Correct after the first resume",
+            "First step with another learning rate",
+        ),
     ),
     Variant(
         "one-step-behind",
         "the step that was taken last is the current one",  # lightning#1772
         (('        "step": run.step,\n', '        "step": run.step - 1,\n'),),
         {CONTENTS: 2},
-        ("LOST step and schedule position", "one step behind", "First step that it changes"),
+        ("LOST step and schedule position", "one step behind", "First step with another learning rate"),
     ),
     Variant(
         "no-loader-position",
@@ -52,7 +60,7 @@ POSITIONS_MUTANTS = (
             ('    run.loader.load_state_dict(state["loader"])\n', ""),
         ),
         {CONTENTS: 2},
-        ("LOST data-loader position", "First step that it changes"),
+        ("LOST data-loader position", "First step on other windows"),
     ),
     Variant(
         "cursor-without-its-permutation",
@@ -66,7 +74,7 @@ POSITIONS_MUTANTS = (
             ),
         ),
         {CONTENTS: 2},
-        ("LOST data-loader position", "the next batch has windows", "First step that it changes"),
+        ("LOST data-loader position", "the new run's seed", "First step on other windows"),
     ),
     Variant(
         "epoch-forgotten",
@@ -78,7 +86,7 @@ POSITIONS_MUTANTS = (
             ),
         ),
         {CONTENTS: 2},
-        ("LOST data-loader position", "the order is another one", "First step that it changes"),
+        ("LOST data-loader position", "the epoch's number is wrong", "First step on other windows"),
     ),
     Variant(
         "skipped-twice",
@@ -90,14 +98,14 @@ POSITIONS_MUTANTS = (
             ),
         ),
         {CONTENTS: 2},
-        ("LOST data-loader position", "batches are left", "First step that it changes"),
+        ("LOST data-loader position", "the loader is one batch too far", "First step on other windows"),
     ),
     Variant(
         "no-rng",
         "random is random",
         (('        "rng": capture_rng(),\n', ""), ('    restore_rng(state["rng"])\n', "")),
         {CONTENTS: 2},
-        ("LOST RNG state", "First step that it changes"),
+        ("LOST RNG state", "First step whose loss differs"),
     ),
     Variant(
         "torch-rng-only",
@@ -119,7 +127,7 @@ POSITIONS_MUTANTS = (
             ),
         ),
         {CONTENTS: 2},
-        ("LOST RNG state", "not put back exactly", "First step that it changes"),
+        ("LOST RNG state", "not put back exactly", "First step whose loss differs"),
     ),
     Variant(
         "generators-before-the-loader",
@@ -138,7 +146,7 @@ POSITIONS_MUTANTS = (
             ),
         ),
         {CONTENTS: 2},
-        ("LOST RNG state", "something drew from them afterwards", "First step that it changes"),
+        ("LOST RNG state", "then something drew random numbers", "First step whose loss differs"),
     ),
     Variant(
         "capture-that-draws",
@@ -167,6 +175,6 @@ POSITIONS_MUTANTS = (
             ),
         ),
         {CONTENTS: 2},
-        ("LOST RNG state", "First step that it changes"),
+        ("LOST RNG state", "First step whose loss differs"),
     ),
 )

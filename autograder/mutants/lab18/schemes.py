@@ -119,7 +119,7 @@ SCHEMES_MUTANTS = (
             ),
         ),
         {CONTENTS: 10},
-        ("came from elsewhere",),
+        ("capture must hand over the state itself",),
     ),
     Variant(
         "more-threads",
@@ -131,7 +131,7 @@ SCHEMES_MUTANTS = (
             ),
         ),
         {CONTENTS: 10},
-        ("2 threads instead of 1",),
+        ("2 threads instead of 1", "Reread: glossary, “Bit-identical”"),
     ),
     Variant(
         "a-key-misspelt",

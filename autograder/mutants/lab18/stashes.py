@@ -31,7 +31,7 @@ STASHES_MUTANTS = (
             (LOAD_BODY, "    return Keeper.state\n"),
         ),
         {DISK: 6},
-        ("load: it returned None",),
+        ("load: it returned None in a fresh process",),
     ),
     Variant(
         "stash-in-a-default",

@@ -12,7 +12,7 @@ TENSORS_MUTANTS = (
             ('    run.optimizer.load_state_dict(state["optimizer"])\n', ""),
         ),
         {CONTENTS: 2},
-        ("LOST optimizer state", "First step that it changes"),
+        ("LOST optimizer state", "First step whose loss differs"),
     ),
     Variant(
         "moments-without-their-count",
@@ -27,7 +27,7 @@ TENSORS_MUTANTS = (
             ),
         ),
         {CONTENTS: 2},
-        ("LOST optimizer state", "count of updates is 0", "First step that it changes"),
+        ("LOST optimizer state", "count of steps is 0", "First step whose loss differs"),
     ),
     Variant(
         "moments-into-an-empty-optimizer",
@@ -42,7 +42,12 @@ TENSORS_MUTANTS = (
             ),
         ),
         {CONTENTS: 2},
-        ("LOST optimizer state", "AdamW starts cold", "First step that it changes"),
+        (
+            "LOST optimizer state",
+            "AdamW starts cold",
+            "what was there to write into",
+            "First step whose loss differs",
+        ),
     ),
     Variant(
         "moments-in-half-precision",
@@ -65,7 +70,7 @@ def capture(run: Run) -> Any:
             ),
         ),
         {CONTENTS: 2},
-        ("LOST optimizer state", "rounded to torch.bfloat16", "First step that it changes"),
+        ("LOST optimizer state", "rounded to torch.bfloat16", "First step whose loss differs"),
     ),
     Variant(
         "non-strict-load",
@@ -81,7 +86,7 @@ def capture(run: Run) -> Any:
             ),
         ),
         {CONTENTS: 2},
-        ("LOST parameters", "tensors differ", "First step that it changes"),
+        ("LOST parameters", "did any name match?", "First step whose loss differs"),
     ),
     Variant(
         "only-what-fits",
@@ -97,7 +102,11 @@ def capture(run: Run) -> Any:
             ),
         ),
         {CONTENTS: 2},
-        ("LOST parameters", "of 16 tensors differ", "First step that it changes"),
+        (
+            "LOST parameters",
+            "7 of 16 tensors are still as the new run had them, such as",
+            "First step whose loss differs",
+        ),
     ),
     Variant(
         "parameters-in-half-precision",
@@ -109,7 +118,7 @@ def capture(run: Run) -> Any:
             ),
         ),
         {CONTENTS: 2},
-        ("LOST parameters", "rounded to torch.float16", "First step that it changes"),
+        ("LOST parameters", "rounded to torch.float16", "First step whose loss differs"),
     ),
     Variant(
         "tied-weights-split",
@@ -123,7 +132,7 @@ def capture(run: Run) -> Any:
             ),
         ),
         {CONTENTS: 2},
-        ("LOST parameters", "weights that were tied are two copies"),
+        ("LOST parameters", "head.weight and tokens.weight were one tensor"),
     ),
     Variant(
         "optimizer-of-the-old-model",
@@ -143,6 +152,8 @@ def capture(run: Run) -> Any:
             "LOST parameters",
             "LOST optimizer state",
             "the optimizer holds parameters that are not the model's",
+            "Did restore replace the model",
+            "That follows from the line above",
         ),
     ),
 )

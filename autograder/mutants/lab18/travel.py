@@ -12,7 +12,7 @@ TRAVEL_MUTANTS = (
             ("def capture(run: Run)", "@functools.lru_cache\ndef capture(run: Run)"),
         ),
         {CONTENTS: 10},
-        ("has a cache", "Remove the decorator"),
+        ("`capture` has a cache", "Remove the decorator"),
     ),
     Variant(
         "a-name-defined-later",

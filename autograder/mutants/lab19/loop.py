@@ -22,6 +22,7 @@ LOOP_MUTANTS = (
         _edit(_FIND, "        checkpoint = None\n"),
         {LOOP: 4},
         ("It restarted from step 0", "was good"),
+        slow=True,
     ),
     Variant(
         "trusts-the-newest-in-the-loop",
@@ -47,6 +48,7 @@ LOOP_MUTANTS = (
         _edit("del job.record[step:]", "del job.record[max(step - 1, 0) :]"),
         {LOOP: 2},
         ("are lost",),
+        slow=True,
     ),
     Variant(
         "waits-for-ever",
@@ -64,6 +66,7 @@ LOOP_MUTANTS = (
         _edit('        while state == "running":\n', '        while state != "finished":\n'),
         {LOOP: 9},
         ("it polled on and on a process that had ended",),
+        slow=True,
     ),
     Variant(
         "leaves-the-hung-one",
@@ -78,6 +81,7 @@ LOOP_MUTANTS = (
         _edit("    while no_progress(reached) < LIMIT:\n", "    while True:\n"),
         {LOOP: 3},
         ("did not come to an end", "it started one more"),
+        slow=True,
     ),
     Variant(
         "gives-up-though-there-was-progress",
@@ -85,6 +89,7 @@ LOOP_MUTANTS = (
         _edit("    while no_progress(reached) < LIMIT:\n", "    while len(reached) < LIMIT:\n"),
         {LOOP: 6},
         ("It gave up too early",),
+        slow=True,
     ),
     Variant(
         "gives-up-at-the-first",
@@ -129,6 +134,7 @@ LOOP_MUTANTS = (
         _edit('        if state == "finished":\n            return state\n', ""),
         {LOOP: 4},
         ("though the job was complete",),
+        slow=True,
     ),
     Variant(
         "says-nothing-at-the-end",
@@ -136,6 +142,7 @@ LOOP_MUTANTS = (
         _edit("            return state\n", "            return None\n"),
         {LOOP: 4},
         ("'finished' is wanted",),
+        slow=True,
     ),
     Variant(
         "finished-though-it-gave-up",
@@ -143,5 +150,6 @@ LOOP_MUTANTS = (
         _edit('    return "gave up"\n', '    return "finished"\n'),
         {LOOP: 3},
         ("'gave up' is wanted",),
+        slow=True,
     ),
 )

@@ -27,16 +27,25 @@ def plan(
     ] = None,
     host_mtbf: Annotated[
         str | None,
-        typer.Option(help="The same of ONE HOST; needs --hosts.", show_default=False),
+        typer.Option(help="Mean time between failures of ONE HOST; needs --hosts.", show_default=False),
     ] = None,
     preset: Annotated[
-        str | None, typer.Option(help="A published rate of failures: opt-175b …", show_default=False)
+        str | None,
+        typer.Option(
+            help="A published run's hosts and their rate of failures: opt-175b, llama-3-405b, bloom-176b, "
+            "kokolis-rsc-1, kokolis-rsc-2.",
+            show_default=False,
+        ),
     ] = None,
-    hosts: Annotated[int | None, typer.Option(help="Hosts of the job.", show_default=False)] = None,
+    hosts: Annotated[
+        int | None, typer.Option(help="Hosts of the job; a preset has its own.", show_default=False)
+    ] = None,
     interval: Annotated[
-        str | None, typer.Option(help="Your own: the work between two saves.", show_default=False)
+        str | None, typer.Option(help="Yours, to compare: the work between two saves.", show_default=False)
     ] = None,
-    days: Annotated[float | None, typer.Option(help="Days of work in all.", show_default=False)] = None,
+    days: Annotated[
+        float | None, typer.Option(help="Days of work in all: says how long they take.", show_default=False)
+    ] = None,
     figure: Annotated[
         Path | None, typer.Option(help="Draw the curve into this .png or .svg.", show_default=False)
     ] = None,
@@ -108,8 +117,8 @@ def _job(mtbf: str | None, host_mtbf: str | None, preset: str | None, hosts: int
 
 def _of_job(mtbf: float, hosts: int | None) -> Job:
     if hosts is None:
-        return Job(mtbf, "as given, of the job")
-    return Job(mtbf, f"as given, of the job: each of its {hosts:,} hosts fails once in {_span(mtbf * hosts)}")
+        return Job(mtbf, "as given")
+    return Job(mtbf, f"as given: each of its {hosts:,} hosts fails once in {_span(mtbf * hosts)}")
 
 
 def _of_preset(name: str, hosts: int | None) -> Job:
@@ -182,9 +191,17 @@ def _print(asked: Asked) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"MTBF of the job: {_span(asked.job.mtbf)}, {asked.job.source}.", markup=False)
-    console.print(f"A save costs {_span(asked.save)}, a restart {_span(asked.restart)}.\n")
+    restart = (
+        f"a restart {_span(asked.restart)}"
+        if asked.restart
+        else "restarts are left out: give --restart-cost to count them"
+    )
+    console.print(f"A save costs {_span(asked.save)}, {restart}.\n")
     console.print(_table(asked))
-    console.print("Save every: so much work. Waste: to first order. ETTR and what is longer: exactly.")
+    console.print(
+        "Save every: work, without the save. Waste: to first order, where Young has the least.\n"
+        "ETTR, work by time, and the last column: by the exact formula."
+    )
     low, high = flat_range(asked.save, asked.job.mtbf)
     console.print(f"\nWithin 1 % of the optimum: every interval from {_span(low)} to {_span(high)}.")
     for line in _consequences(asked):
@@ -230,10 +247,8 @@ def _consequences(asked: Asked) -> list[str]:
     best = float(optimum(save, mtbf))
     hours = best if asked.interval is None else asked.interval
     whose = "the optimum" if asked.interval is None else "your interval"
-    losses = [f"{_span(float(lost_bound(hours, save, mtbf, p)))} in {100 * p:g} %" for p in BOUNDS]
-    lines = [
-        f"At {whose} a failure loses at most {', '.join(losses)} of the cases, never over {_span(hours)}."
-    ]
+    losses = [f"{100 * p:g} % lose at most {_span(float(lost_bound(hours, save, mtbf, p)))}" for p in BOUNDS]
+    lines = [f"Of all failures at {whose}, {', '.join(losses)} of work, and none more than {_span(hours)}."]
     if asked.work is None:
         return lines
     if hours > asked.work:

@@ -21,7 +21,7 @@ def grid(save_cost: float, mtbf: float, points: int, own: float | None = None) -
 
 
 def lost_share(hours: np.ndarray, save_cost: float, mtbf: float, restart_cost: float) -> np.ndarray:
-    """The share of the time that is no kept work, 1 - ETTR, of each interval."""
+    """1 - ETTR, the share of the time that does not bring the run further, of each interval."""
     return 1.0 - np.asarray(ettr(hours, save_cost, mtbf, restart_cost))
 
 
@@ -47,9 +47,7 @@ def curve(save_cost: float, mtbf: float, restart_cost: float, own: float | None,
     ends = f"{hours[0]:.3g} h", f"{hours[-1]:.3g} h"
     lines.append(" " * 8 + ends[0] + ends[1].rjust(columns - len(ends[0])))
     yours = ", Y yours" if own is not None else ""
-    lines.append(
-        f"{'':8}Share of the time that is no kept work, by the interval. ▲ optimum, ─ within 1 %{yours}"
-    )
+    lines.append(f"{'':8}Height: 1 - ETTR, by the work between two saves. ▲ optimum, ─ within 1 %{yours}")
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -75,6 +73,6 @@ def draw(path: Path, save_cost: float, mtbf: float, restart_cost: float, own: fl
         words = f"{name}: {hour:.3g} h, {share:.3g} %"
         axes.annotate(words, (hour, share), offset, textcoords="offset points", ha=side)
     axes.set(xscale="log", xlabel="work between saves, hours", ylim=(0, None))
-    axes.set_ylabel("share of the time that is no kept work, %")
+    axes.set_ylabel("1 - ETTR: time that brings the run no further, %")
     axes.set_title("Shaded: within 1 % of the least time", fontsize="medium", loc="left")
     picture.savefig(path, dpi=150)

@@ -85,9 +85,14 @@ def _moment(key: str, value: Any) -> Any:
     return value.detach().clone() if isinstance(value, Tensor) else value
 
 
-def upcoming(run: Run) -> list[list[int]]:
-    """Window numbers of each batch still to come in this epoch and in the next. The loader does not move."""
+def upcoming(run: Run, **elsewhere: int) -> list[list[int]]:
+    """Window numbers of each batch still to come in this epoch and in the next. The loader does not move.
+
+    `elsewhere`: entries of the loader's state, such as another `epoch` or `seed`, to look from there instead.
+    """
     probe = copy.copy(run.loader)
+    if elsewhere:
+        probe.load_state_dict(probe.state_dict() | elsewhere)
     last = probe.epoch + 1
     batches = []
     while probe.epoch < last or probe.cursor < len(probe.starts):

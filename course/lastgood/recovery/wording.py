@@ -26,7 +26,10 @@ def parameters(found: dict[str, Any], expected: dict[str, Any]) -> str:
             f"{len(wrong)} of {len(right)} tensors differ; {first} {_tensor(mine.get(first), right[first])}"
         )
     if found["optimized"] != expected["optimized"]:
-        return "the optimizer holds parameters that are not the model's, so its steps do not move the model"
+        return (
+            "the optimizer holds parameters that are not the model's, so its steps do not move the model. "
+            "Did restore replace the model it was given?"
+        )
     if found["threads"] != expected["threads"]:
         return f"torch computes with {found['threads']} threads instead of {expected['threads']}"
     return "the model's buffers differ"
@@ -36,11 +39,9 @@ def _split(extra: str, mine: dict[str, Any], right: dict[str, Any]) -> str:
     """A parameter that the run did not have: as a rule one of two names of one tensor, whose tie was cut."""
     shapes = {name: value.shape for name, value in mine.items()}
     alike = [name for name in right if shapes.get(name) == shapes[extra]]
-    other = next((name for name in alike if same(mine[name], mine[extra])), *alike[:1])
-    return (
-        f"{extra} and {other} were one tensor and are two now: fill the tensors that are there instead of "
-        "replacing them"
-    )
+    alike.sort(key=lambda name: not same(mine[name], mine[extra]))  # first its copy, where it still is one
+    what = f"{extra} and {alike[0]} were one tensor and are two now" if alike else f"{extra} is a new tensor"
+    return f"{what}: fill the tensors that are there instead of replacing them"
 
 
 def optimizer(found: dict[str, Any], expected: dict[str, Any]) -> str:
@@ -99,7 +100,8 @@ def step(found: dict[str, Any], expected: dict[str, Any]) -> str:
 def loader(found: dict[str, Any], expected: dict[str, Any]) -> str:
     """What differs about the loader."""
     mine, right = found["batches"], expected["batches"]
-    left = f"{_shift(mine, right)}{len(mine)} batches are left in this epoch and the next instead of {len(right)}"
+    left = f"{len(mine)} batches are left in this epoch and the next instead of {len(right)}"
+    left = _shift(mine, right) + left
     if len(mine) == len(right):
         left = "how far into the epoch is right; the permutation is another one"
     for number, (a, b) in enumerate(zip(mine, right, strict=False)):
@@ -111,12 +113,12 @@ def loader(found: dict[str, Any], expected: dict[str, Any]) -> str:
 
 def _shift(mine: list[list[int]], right: list[list[int]]) -> str:
     """By how many batches the loader is too far or behind in the right order; empty in another order."""
-    ahead = len(right) - len(mine)
-    here, there = (mine, right[ahead:]) if ahead > 0 else (mine[-ahead:], right)
-    if not ahead or not here or here != there:
-        return ""
-    count = "one batch" if abs(ahead) == 1 else f"{abs(ahead)} batches"
-    return f"the loader is {count} {'too far' if ahead > 0 else 'behind'}: "
+    for number in range(1, max(len(mine), len(right))):
+        for early, late, where in ((right, mine, "too far"), (mine, right, "behind")):
+            rest = early[number:]
+            if rest and late[: len(rest)] == rest:
+                return f"the loader is {'one batch' if number == 1 else f'{number} batches'} {where}: "
+    return ""
 
 
 def rng(found: dict[str, Any], expected: dict[str, Any]) -> str:

@@ -54,7 +54,7 @@ def test_a_plan_is_inside_an_epoch_and_the_warm_up_and_ends_past_both() -> None:
         epochs, inside = divmod(plan.before, audit.BATCHES_PER_EPOCH)
         assert epochs >= 1
         assert inside > 0
-        assert plan.before < plan.config.schedule.warmup < plan.before + plan.after
+        assert plan.before < plan.config.schedule.warmup < plan.before + plan.after - 1
         assert plan.extra < plan.after
         assert (plan.before + plan.after) // audit.BATCHES_PER_EPOCH > epochs
 
@@ -127,7 +127,7 @@ def test_a_position_counted_from_the_last_start_is_found_at_the_second_resume() 
     found = examined(capture, restore)
     (lost,) = [f for f in found.findings if not f.kept]
     assert lost.component == "step"
-    assert "right after the first resume, wrong after a second one" in lost.why
+    assert "correct after the first resume, wrong after a second one" in lost.why
 
 
 def test_generators_restored_before_something_that_draws_are_lost() -> None:

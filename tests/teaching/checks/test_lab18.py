@@ -92,7 +92,7 @@ NUMBERS: dict[str, tuple[Check, Callable[..., Any], str]] = {
     "restarts a day": (lab18.HOURS, lambda: 1.75, "restarts a day"),
     "bytes": (lab18.BYTES, lambda n: 12 * n, ""),
     "parameters alone": (lab18.BYTES, lambda n: 4 * n, "AdamW keeps two more"),
-    "with gradients": (lab18.BYTES, lambda n: 16 * n, "includes the gradients"),
+    "with gradients": (lab18.BYTES, lambda n: 16 * n, "each step computes them anew"),
     "a constant": (lab18.BYTES, lambda n: 12e8, "which is not it"),
     "hours lost": (lab18.LOST, lambda restarts, interval: restarts * interval * 0.5, ""),
     "the worst case": (lab18.LOST, lambda restarts, interval: restarts * interval, "the worst case"),

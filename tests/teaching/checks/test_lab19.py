@@ -53,13 +53,19 @@ CASES: dict[str, tuple[Check, Any, str]] = {
     "what happened": (lab19.HAPPENED, own(reference.what_happened), ""),
     "upper case": (lab19.HAPPENED, happened(finished="FINISHED"), "you say 'FINISHED', and it is 'finished'"),
     "nothing returned": (lab19.HAPPENED, happened(left=None), "you say 'None', and it is 'left'"),
-    "signal's number": (lab19.HAPPENED, happened(killed="killed by 9"), "it is 'killed by SIGKILL'"),
+    "signal's number": (lab19.HAPPENED, happened(killed="killed by 9"), "signal.Signals(9).name"),
     "error taken for a kill": (lab19.HAPPENED, happened(failed="killed by SIGHUP"), "program's own"),
     "kill taken for an error": (lab19.HAPPENED, happened(killed="failed"), "a signal's number"),
     "always running": (lab19.HAPPENED, happened(hung="running"), "without a limit you would wait for ever"),
     "always hung": (lab19.HAPPENED, happened(running="hung"), "nothing unusual"),
     "borrowed": (lab19.HAPPENED, reference.what_happened, "the library's own function"),
+    "no known text": (lab19.HAPPENED, happened(finished="done"), "The table before the blank"),
     "last good": (lab19.FOUND, own(last_good), ""),
+    "litter": (
+        lab19.FOUND,
+        lambda folder, run: max(int(path.name.removeprefix("step-")) for path in folder.iterdir()),
+        "those are not named as checkpoints are",
+    ),
     "paths": (lab19.FOUND, found(lambda f, p, bad: (p and str(p), {f / k: bad[k] for k in bad})), ""),
     "says more": (lab19.FOUND, found(lambda f, p, bad: (p, bad | {"step-200.tmp": "half"})), ""),
     "newest": (lab19.FOUND, newest, "It trusted step-"),
@@ -75,15 +81,27 @@ CASES: dict[str, tuple[Check, Any, str]] = {
         lambda reached: reference.no_progress(reached) - (set(reached) == {0}),
         "a process that dies at step 0 has brought nothing",
     ),
+    "compared with the one before": (
+        lab19.PROGRESS,
+        lambda reached: sum(b <= a for a, b in pairwise(reached)) * 10,
+        "got further than all before it, to step",
+    ),
     "empty list forgotten": (lab19.PROGRESS, lambda reached: max(reached) * 0, "ValueError"),
     "lost steps": (lab19.LOST, own(lost_steps), ""),
     "as a tuple": (lab19.LOST, lambda events: tuple(lost_steps(events)), ""),
     "one step more": (lab19.LOST, lambda events: [n + 1 for n in lost_steps(events)], "so it is not lost"),
     "resumed": (lab19.LOST, lambda log: [e["step"] for e in log if e["kind"] == "restarted"], "not what"),
-    "one short": (lab19.LOST, lambda events: lost_steps(events)[:-1], "were lost"),
+    "one short": (lab19.LOST, lambda events: lost_steps(events)[:-1], "0 for one that cost nothing"),
+    "all but one": (
+        lab19.LOST,
+        lambda events: [n + 5 * (k == 2) for k, n in enumerate(lost_steps(events))],
+        "Failure 3 came",
+    ),
     "ettr": (lab19.ETTR, own(ettr), ""),
     "upside down": (lab19.ETTR, lambda events, h: 1 / ettr(events, h), "upside down"),
     "wasted share": (lab19.ETTR, lambda events, h: 1 - ettr(events, h), "the share that was wasted"),
+    "hours": (lab19.ETTR, lambda events, h: events[-1]["step"] * h, "Divide them by all hours"),
+    "half of it": (lab19.ETTR, lambda events, h: ettr(events, h) / 3, "make the productive hours"),
     "no number": (lab19.ETTR, lambda events, h: None, "a number between 0 and 1"),
 }  # fmt: skip
 
@@ -165,6 +183,17 @@ def test_a_loop_that_never_gets_going_is_told_why(name: str) -> None:
     report = lab19.LOOP.run((function,), seed=1)
     assert report.points == 0
     assert message in " ".join(report.text().split())
+
+
+def test_a_supervisor_that_never_polls_again_comes_to_an_end() -> None:
+    def hopeful(job: Any, what_happened: Any, *_: Any) -> None:
+        process = job.start(None)
+        status = process.poll()
+        while what_happened(status, process.silence, process.beats) == "running":
+            pass
+
+    report = lab19.LOOP.run((hopeful,), seed=1)
+    assert "never polled in between" in " ".join(report.text().split())
 
 
 def test_nothing_swallows_the_end_of_a_supervisor_that_waits_for_ever() -> None:

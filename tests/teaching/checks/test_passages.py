@@ -18,5 +18,14 @@ def test_a_passage_to_reread_is_a_heading(kind: str, number: str, heading: str) 
     assert re.search(rf"^(# )?#+ {re.escape(heading)}$", path.read_text(), re.MULTILINE), path
 
 
+def test_a_passage_of_the_glossary_is_an_entry() -> None:
+    found = {
+        w for path in CHECKS.rglob("*.py") for w in re.findall(r"\bglossary, “([^”]+)”", path.read_text())
+    }
+    headings = re.findall(r"^## (.+)$", (ROOT / "glossary.md").read_text(), re.MULTILINE)
+    assert "Bit-identical" in found
+    assert found <= {*headings}
+
+
 def test_passages_are_found() -> None:
     assert ("lesson", "18", "Copies, and whole files") in PASSAGES

@@ -35,7 +35,7 @@ class Plan:
     other_seed: int
     before: int  # steps until the capture: strictly inside an epoch, and inside the warm-up
     extra: int  # steps trained on between the capture and the save
-    after: int  # steps of the resumed run: past an epoch's end and past the warm-up
+    after: int  # steps of the resumed run: past an epoch's end and the peak after the warm-up
     config: RunConfig = AUDIT_CONFIG
     taught: tuple[str, ...] = ()
 
@@ -60,12 +60,16 @@ def with_many_saves(plan: Plan) -> Plan:
 def draw_plan(taught: Sequence[str] = (), seed: int | None = None) -> Plan:
     """A fresh plan; the same one for the same seed, and from the system's entropy where there is none."""
     source: random.Random = random.SystemRandom() if seed is None else random.Random(seed)
+    seed, secret, other_seed = (source.randrange(2**31) for _ in range(3))
+    before = BATCHES_PER_EPOCH + source.randrange(1, BATCHES_PER_EPOCH)
+    # The peak is the same for every horizon: only the step after it, the second past the warm-up, tells.
+    least = max(BATCHES_PER_EPOCH, AUDIT_CONFIG.schedule.warmup - before) + 2
     return Plan(
-        seed=source.randrange(2**31),
-        secret=source.randrange(2**31),
-        other_seed=source.randrange(2**31),
-        before=BATCHES_PER_EPOCH + source.randrange(1, BATCHES_PER_EPOCH),
+        seed=seed,
+        secret=secret,
+        other_seed=other_seed,
+        before=before,
         extra=source.randrange(2, 5),
-        after=source.randrange(BATCHES_PER_EPOCH + 2, BATCHES_PER_EPOCH + 6),
+        after=source.randrange(least, BATCHES_PER_EPOCH + 6),
         taught=tuple(taught),
     )

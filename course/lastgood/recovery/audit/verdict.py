@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from lastgood.recovery.audit import causes
 from lastgood.recovery.audit.plan import Plan
-from lastgood.recovery.components import COMPONENTS, OPTIMIZER, PARAMETERS, RNG, differences
+from lastgood.recovery.components import COMPONENTS, OPTIMIZER, PARAMETERS, differences
 from lastgood.recovery.learner.answers import ask
 from lastgood.recovery.state import state_bytes
 from lastgood.recovery.warm import WarmServer, shared_server
@@ -39,6 +40,7 @@ class Audit:
     expected: list[float] = field(default_factory=list)  # losses of the undisturbed run after the capture
     found: list[float] = field(default_factory=list)  # losses of the resumed run
     first_step: int | None = None  # the first step of the resumed run that differs
+    threads: tuple[int, int] = (1, 1)  # torch's, as restore left it and as it should be
 
     @property
     def passed(self) -> bool:
@@ -63,6 +65,7 @@ def judge(plan: Plan, data: dict[str, Any], server: WarmServer | None = None) ->
         expected=truth["losses"],
         found=data["resumed"].get("losses", []),
         first_step=plan.before if later else _first_difference(plan, data["resumed"], truth),
+        threads=(data["reader"]["restored"][PARAMETERS]["threads"], truth["captured"][PARAMETERS]["threads"]),
     )
     return replace(audit, refused=_refusal(data, truth, audit))
 
@@ -93,38 +96,14 @@ def _findings(
         if name in moved:
             found.append(Finding(name, False, f"capture changed the run itself: {moved[name]}", step, gap))
         elif name in effects:
-            cause = _cause(name, reader, truth)
-            why = _CAUSES[cause].format(restored[name])
-            found.append(Finding(name, False, why, step, gap, live=cause == "later"))
+            cause, why = causes.told(name, restored[name], reader, truth)
+            found.append(Finding(name, False, why, step, gap, live=cause == causes.LATER))
         elif name in again:
-            why = f"right after the first resume, wrong after a second one: {again[name]}"
+            why = f"correct after the first resume, wrong after a second one: {again[name]}"
             found.append(Finding(name, False, why, plan.before + plan.after))
         else:
             found.append(Finding(name, True))
     return tuple(found)
-
-
-_CAUSES = {
-    "built": "restore left it as the new run had it: {}",
-    "later": (
-        "what was captured changed while the run trained on: it holds the values of a later step, "
-        "so capture handed out references to live objects and not copies"
-    ),
-    "earlier": "it is one step behind, as if kept before the step that the others had taken: {}",
-    "drawn": ("{}. They were not put back exactly, or something drew from them afterwards"),
-    "": "{}",
-}
-
-
-def _cause(name: str, reader: dict[str, Any], truth: dict[str, Any]) -> str:
-    """Whose values a lost component holds: the new run's, or the right run's at another time; else empty."""
-    found, right = reader["restored"][name], truth["captured"][name]
-    wrong = [key for key in right if not same(found.get(key), right[key])]
-    candidates = {"built": reader["built"], "later": truth["later"], "earlier": truth["earlier"]}
-    for cause, values in candidates.items():
-        if all(same(found.get(key), values[name][key]) for key in wrong):
-            return cause
-    return "drawn" if name == RNG else ""
 
 
 def _spoilt(
@@ -182,13 +161,14 @@ def _refusal(data: dict[str, Any], truth: dict[str, Any], audit: Audit) -> str:
     if share < DATA_BYTES["too_small"]:
         return (
             f"what capture returned has {share:.0%} of the bytes of parameters and moments: the rest came "
-            "from elsewhere, where a process on another machine would not find it"
+            "from elsewhere, where a process on another machine would not find it. capture must hand over "
+            "the state itself; a name or a link to it is not enough"
         )
-    threads = [seen[PARAMETERS]["threads"] for seen in (data["reader"]["restored"], truth["captured"])]
-    if threads[0] != threads[1]:
+    mine, right = audit.threads
+    if mine != right:
         return (
-            f"restore left torch with {threads[0]} threads instead of {threads[1]}: sums come out in another "
-            "order, and the last bits differ"
+            f"restore left torch with {mine} threads instead of {right}: sums come out in another order, and "
+            "the last bits differ"
         )
     if audit.first_step is not None or differences(data["resumed"]["end"], truth["end"]):
         return (

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lastgood.recovery import learner
-from lastgood.recovery.components import observe, transplant
+from lastgood.recovery.components import observe, transplant, upcoming
 from lastgood.recovery.warm.channel import Channel
 from lastgood.recovery.wire import pack, unpack
 from lastgood.training.run import Run, RunConfig
@@ -51,18 +51,28 @@ def resume(channel: Channel, orders: dict[str, Any]) -> None:
 @learner.answering
 def reference(channel: Channel, orders: dict[str, Any]) -> None:
     """The undisturbed run, by the library alone: seen around the capture and at the end."""
+    stranger = Run(RunConfig.from_dict(orders["config"]), seed=orders["other_seed"])
     run = learner.start(orders)
     last = min(1, orders["before"])
     learner.advance(run, orders["before"] - last)
     earlier = observe(run)
     learner.advance(run, last)
-    captured = observe(run)
+    captured, orders_of = observe(run), _other_orders(run, stranger.loader.seed)
     curve = learner.advance(run, orders["extra"])
     later = observe(run)
     rest = learner.advance(run, orders["after"] - orders["extra"])
     curve = {key: curve[key] + rest[key] for key in curve}
     seen = {"earlier": earlier, "captured": captured, "later": later, "end": observe(run)}
-    channel.send(pack(seen | curve))
+    channel.send(pack(seen | curve | {"orders": orders_of}))
+
+
+def _other_orders(run: Run, seed: int) -> dict[str, list[list[list[int]]]]:
+    """The batches to come if only the loader's epoch were another one, or its seed that of a new run."""
+    position = run.loader.state_dict()
+    return {
+        "epoch": [upcoming(run, epoch=epoch) for epoch in range(position["epoch"])],
+        "seed": [upcoming(run, seed=seed)],
+    }
 
 
 @learner.answering

@@ -7,23 +7,24 @@ changes to the file system, and `load` must find the older state or the newer on
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lastgood.recovery.audit.plan import Plan, with_many_saves
-from lastgood.recovery.components import PARAMETERS, STEP, TITLES, differences
+from lastgood.recovery.components import PARAMETERS
 from lastgood.recovery.durability.points import Point, points
+from lastgood.recovery.durability.verdict import Durability, judge
 from lastgood.recovery.learner import bundle
-from lastgood.recovery.learner.answers import ask, plain
+from lastgood.recovery.learner.answers import ask
 from lastgood.recovery.warm import WarmServer, shared_server
 from lastgood.recovery.wire import pack, same
+
+__all__ = ["WORKER", "Durability", "judge", "measure"]
 
 WORKER = "lastgood.recovery.durability.worker:"
 
@@ -93,7 +94,8 @@ def _measure(blob: bytes, orders: dict[str, Any], server: WarmServer) -> dict[st
         shutil.move(folder, moved)
         data["loaded"] = run("look", folder=str(moved))
         if "error" not in data["loaded"]:
-            where = points(data["saver"]["changes"], data["saver"]["largest"])
+            largest = max((size for _, size in data["saver"]["files"]), default=0)
+            where = points(data["saver"]["changes"], largest)
             with ThreadPoolExecutor(2) as both:
                 data["torn"] = list(both.map(lambda p: _tear(run, scratch, paths, *p), enumerate(where)))
         return data
@@ -109,9 +111,14 @@ def _tear(
     """Kill at the point, then see what `load` finds, in a folder that was moved in between."""
     folder = scratch / f"torn{number}" / "checkpoints"
     shutil.copytree(paths["folder_old"], folder)
-    seen = {"says": point.says, "then_saved": point.then_saved}
+    seen: dict[str, Any] = {"says": point.says, "then_saved": point.then_saved, "survived": 0, "cut": []}
     for _ in range(point.kills):
-        run("save_and_die", folder=str(folder), change=point.change, done=point.done, size=point.size)
+        where = {"change": point.change, "done": point.done, "size": point.size}
+        seen["survived"] += "survived" in run("save_and_die", folder=str(folder), **where)
+        seen["cut"].append(_cut(folder.parent, point.size))
+    renamed = folder.parent / point.target
+    seen["bytes"] = renamed.stat().st_size if point.target and renamed.is_file() else None
+    seen["target"] = point.target
     if point.then_saved:
         saved = run("save_once", folder=str(folder))
         if "error" in saved:
@@ -121,82 +128,8 @@ def _tear(
     return seen | run("look", folder=str(moved))
 
 
-@dataclass(frozen=True)
-class Durability:
-    """The verdict on `save` and `load`."""
-
-    stopped: dict[str, Any] | None = None
-    round_trip: str = ""  # what went wrong after a finished save; empty where nothing did
-    torn: tuple[str, ...] = ()  # one sentence for each point at which a kill left neither state
-    points: int = 0  # how many points were tried
-    reference: bool = False  # tested with the library's capture and restore
-
-    @property
-    def passed(self) -> bool:
-        return self.stopped is None and not self.round_trip and not self.torn and self.points > 0
-
-
-def judge(data: dict[str, Any]) -> Durability:
-    """The verdict, from what the processes saw."""
-    reference = data["reference"]
-    for stage in ("saver", "loaded"):
-        if "error" in data.get(stage, {}):
-            return Durability(stopped=data[stage]["error"], reference=reference)
-    for seen in data["kept"]:
-        if "error" in seen:
-            return Durability(stopped=seen["error"], reference=reference)
-    old, new, after = (seen["restored"] for seen in data["kept"])
-    torn = (_saved_words(s, after) if s["then_saved"] else _torn_words(s, old, new) for s in data["torn"])
-    found = tuple(f"killed {seen['says']}: {w}" for seen, w in zip(data["torn"], torn, strict=True) if w)
-    return Durability(None, _round_trip(data, new), found, len(data["torn"]), reference)
-
-
-def _round_trip(data: dict[str, Any], new: dict[str, Any]) -> str:
-    """What is wrong with what `load` returned after the last save; empty where nothing is."""
-    loaded = data["loaded"]["restored"]
-    outside = sorted({*data["saver"]["outside"], *data["loaded"]["outside"]})
-    if outside:
-        return (
-            f"save and load use a file outside the folder that they were given, {outside[0]}: "
-            "when a node is lost, what lies outside the folder is lost with it"
-        )
-    if same(loaded, new):
-        return ""
-    step, newest = loaded[STEP]["step"], new[STEP]["step"]
-    parts = differences(loaded, new)
-    if len(parts) > 1 and step < newest:
-        return f"load found the state of step {step}, though the newest that was saved is of step {newest}"
-    return "what load returned is not what save was given: " + "; ".join(
-        f"{TITLES[name]} ({difference})" for name, difference in parts.items()
-    )
-
-
-def _torn_words(seen: dict[str, Any], old: dict[str, Any], new: dict[str, Any]) -> str:
-    """What a kill led to; empty where `load` finds one of the two states."""
-    if "error" in seen:
-        return _error_words(seen["error"])
-    if same(seen["restored"], old) or same(seen["restored"], new):
-        return ""
-    return "load returned a state that is neither the older nor the newer one"
-
-
-def _saved_words(seen: dict[str, Any], saved: dict[str, Any]) -> str:
-    """What a kill and a whole save after it led to; empty where `load` finds what was saved."""
-    if "error" in seen:
-        return _error_words(seen["error"])
-    return "" if same(seen["restored"], saved) else "load did not find what it saved"
-
-
-def _error_words(error: dict[str, Any]) -> str:
-    kind, message = error["kind"], plain(error)
-    if error["stage"] == "load" and kind == "FileNotFoundError":
-        path = Path(error["message"].rpartition(": ")[2].strip("'\""))
-        return f"load found no file of the name {path.name}"
-    if error["stage"] == "load" and (kind in _HALF or any(sign in message for sign in _SIGNS_OF_HALF)):
-        return f"load found half a file ({kind})"
-    return f"{error['stage']} raised {kind} ({_INSIDE.sub('checkpoints', message)})"
-
-
-_HALF = ("EOFError", "UnpicklingError", "BadZipFile", "JSONDecodeError", "SafetensorError")
-_SIGNS_OF_HALF = ("PytorchStreamReader", "[Errno 22]")
-_INSIDE = re.compile(r"/\S*/lastgood-save-[^/]*/[^/]*/checkpoints")
+def _cut(root: Path, size: int | None) -> list[str]:
+    """The files below `root` that end where no more could be written, the newest first."""
+    files = [path for path in root.rglob("*") if path.is_file() and path.stat().st_size == size]
+    files.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    return [str(path.relative_to(root)) for path in files]

@@ -20,6 +20,7 @@ class Point:
     says: str
     change: int | None = None  # the number of the change
     done: bool = False  # just after it, not before
+    target: str = ""  # the name that a rename gave, for a kill just after it
     size: int | None = None  # bytes of a file at which the kill comes
     kills: int = 1  # saves that are killed one after another
     then_saved: bool = False  # after the kill, a whole save: whatever the kill left must not be in its way
@@ -30,8 +31,7 @@ def points(changes: Sequence[str], largest: int) -> list[Point]:
     found = [*_around_changes(changes, max(1, largest // 2)), *_amid_bytes(changes, largest)]
     if found:
         last = max(0, len(_spread(len(changes), MOST_CHANGES)) - 1)
-        again = replace(found[last], says=f"{found[last].says}, and the next save let be", then_saved=True)
-        found.append(again)
+        found.append(replace(found[last], then_saved=True))
     return found
 
 
@@ -41,7 +41,7 @@ def _around_changes(changes: Sequence[str], half: int) -> Iterator[Point]:
     for n in _spread(len(changes), MOST_CHANGES):
         yield Point(f"just before “{changes[n]}”", n)
     for n in renames[-MOST_RENAMES:]:
-        yield Point(f"just after “{changes[n]}”", n, done=True)
+        yield Point(f"just after “{changes[n]}”", n, done=True, target=changes[n].rpartition(" to ")[2])
     for n in opened[-MOST_OPENED:]:
         yield Point(f"when half of {changes[n][5:]} was written", n, size=half)
 
@@ -53,10 +53,12 @@ def _amid_bytes(changes: Sequence[str], largest: int) -> Iterator[Point]:
     for share in FRACTIONS:
         yield Point(f"when {share:.0%} of the new state was written", size=max(1, int(share * largest)))
     half = max(1, largest // 2)
-    says = "in one save and again in the next, over what the first one left"
-    yield Point(says, size=half, kills=2)
+    says = "in one save and again in the next"
+    yield Point(f"{says}, over what the first one left", size=half, kills=2)
     if changes:
-        yield Point(f"{says}, late in both", len(changes) - 1, size=half, kills=2)
+        yield Point(
+            f"{says}, both times at “{changes[-1]}” or soon after", len(changes) - 1, size=half, kills=2
+        )
 
 
 def _spread(count: int, most: int) -> list[int]:

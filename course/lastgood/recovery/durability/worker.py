@@ -35,7 +35,11 @@ def _loaded(functions: learner.Functions, folder: Path, orders: dict[str, Any], 
     elsewhere = crash.strangers(folder.parent)
     value = learner.call("load", functions["load"], str(folder))
     outside += _recent(elsewhere, orders)
-    return learner.returned("load", value)
+    return learner.returned("load", value, functions["load"])
+
+
+def _written(path: Path) -> int:
+    return path.stat().st_mtime_ns
 
 
 @learner.answering
@@ -64,17 +68,18 @@ def save_series(channel: Channel, orders: dict[str, Any]) -> None:
     changes: list[str] = []
     crash.watch(folder.parent, changes.append)
     learner.call("save", functions["save"], captured, str(folder))
-    sizes = [path.stat().st_size for path in list(folder.rglob("*")) if path.is_file()]
+    files = sorted((path for path in folder.rglob("*") if path.is_file()), key=_written)
+    sizes = {str(path.relative_to(folder.parent)): path.stat().st_size for path in files}
     learner.advance(run, 1)
     captured, _steps = learner.captured_by(functions, run)
     learner.keep(captured, Path(orders["next"]))
-    channel.send(pack({"changes": list(changes), "largest": max(sizes, default=0), "outside": outside}))
+    channel.send(pack({"changes": list(changes), "files": list(sizes.items()), "outside": outside}))
     channel.recv(learner.PATIENCE)
 
 
 @learner.answering
 def save_and_die(channel: Channel, orders: dict[str, Any]) -> None:
-    """Save the newer state over the older one, and be killed on the way."""
+    """Save the newer state over the older one, and be killed on the way. Whoever is not, says so."""
     functions = learner.load_functions(orders, channel.recv(learner.PATIENCE))
     folder = _in_folder(orders)
     newer = learner.kept(Path(orders["new"]))
@@ -83,6 +88,7 @@ def save_and_die(channel: Channel, orders: dict[str, Any]) -> None:
     else:
         crash.die_at_change(folder.parent, orders["change"], done=orders["done"], then_bytes=orders["size"])
     functions["save"](newer, str(folder))
+    channel.send(pack({"survived": True}))
 
 
 @learner.answering

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 
 from lastgood.recovery.components import COMPONENTS, TITLES
-from lastgood.recovery.job.handle import Job, orders
+from lastgood.recovery.job.handle import Job
+from lastgood.recovery.job.orders import orders
 from lastgood.recovery.job.plan import Plan
 from lastgood.recovery.job.worker import TRAIN
 from lastgood.recovery.warm import shared_server

@@ -16,12 +16,13 @@ import tempfile
 import time
 import weakref
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from lastgood.recovery.job import checkpoints, worker
+from lastgood.recovery.job.orders import orders
 from lastgood.recovery.job.plan import PATIENCE, Plan
 from lastgood.recovery.supervise.heartbeat import signs_of_life
 from lastgood.recovery.warm import Worker, shared_server
@@ -32,6 +33,7 @@ LIMIT = 3  # deaths in a row without a new step, after which to give up
 _POLL_S = 0.01  # that a poll waits for something to happen
 _GRACE_S = 1.0  # beyond PATIENCE, until it is certain that a supervisor will not notice a hang
 _POLLS_AFTER_THE_END = 200
+_LOOKS_WITHOUT_A_POLL = 1_000
 _STARTS_TOO_MANY = 4  # beyond LIMIT
 _END_S = 10.0  # until a process that was killed is gone
 
@@ -99,7 +101,8 @@ class Job:
                 beside=any(each.alive for each, _ in self._workers),
             )
         )
-        spawned = shared_server().spawn(worker.TRAIN, orders(self.plan, self, name))
+        told = orders(self.plan, len(self.starts) - 1, self.run, self.folder, name)
+        spawned = shared_server().spawn(worker.TRAIN, told)
         self._stack.enter_context(spawned)
         self._workers.append((spawned, self.starts[-1]))
         return Process(self, self.starts[-1], spawned)
@@ -151,7 +154,7 @@ class Process:
     def __init__(self, job: Job, start: Start, spawned: Worker) -> None:
         self.step = start.step
         self.beats = 0
-        self.silence = 0.0  # seconds since the last heartbeat, or since the start; as of the last poll
+        self._silence, self._looks = 0.0, 0
         self._job, self._start, self._worker = job, start, spawned
         self._alive_at = time.monotonic()
         self._life = signs_of_life(self._worker.pid)
@@ -163,24 +166,33 @@ class Process:
     def alive(self) -> bool:
         return self._worker.alive
 
+    @property
+    def silence(self) -> float:
+        """Seconds since the last heartbeat, or since the start where there was none; as of the last poll."""
+        self._looks += 1
+        if self._looks > _LOOKS_WITHOUT_A_POLL:
+            raise SupervisorStopped("it looked at process.silence on and on, and never polled in between")
+        return self._silence
+
     def poll(self) -> int | None:
         """The exit status as `subprocess` gives it, None while the process is there. Waits for some 10 ms."""
+        self._looks = 0
         status = self._exit_status()
         self._listen(_POLL_S if status is None else 0.0)  # what it said before its end counts
         self._start.status = status
         if status is not None:
-            self.silence = time.monotonic() - self._alive_at
+            self._silence = time.monotonic() - self._alive_at
             self._stop_a_supervisor_that_waits_for_the_dead(status)
-        elif self.silence > self._patience + _GRACE_S:
+        elif self._silence > self._patience + _GRACE_S:
             raise SupervisorStopped(
                 f"it waited for ever for a process that hung at step {self.step}, and was still polling "
-                f"after {self.silence:.1f} s without a heartbeat"
+                f"after {self._silence:.1f} s without a heartbeat"
             )
         return status
 
     def kill(self) -> None:
         """SIGKILL, and wait until the process is gone. Changes nothing where it is gone already."""
-        self._start.killed_at_work = self.alive and self.silence <= self._patience
+        self._start.killed_at_work = self.alive and self._silence <= self._patience
         self._worker.kill()
         self._start.status = self._worker.wait(_END_S)
         self._listen(0.0)
@@ -227,8 +239,8 @@ class Process:
         if heard or (life is not None and (life[0] in "RD" or life != self._life)):
             self._alive_at = now
         self._life = life
-        self.silence = now - self._alive_at
-        self._start.hung |= self.beats > 0 and self.silence > PATIENCE and self.alive
+        self._silence = now - self._alive_at
+        self._start.hung |= self.beats > 0 and self._silence > PATIENCE and self.alive
 
     def _stop_a_supervisor_that_waits_for_the_dead(self, status: int) -> None:
         self._polls_after_the_end += 1
@@ -236,21 +248,3 @@ class Process:
             raise SupervisorStopped(
                 f"it polled on and on a process that had ended, with exit status {status}"
             )
-
-
-def orders(plan: Plan, job: Job | None = None, checkpoint: str | None = None) -> str:
-    """What the next process of a job is told; without a job, one that nothing befalls and never saves."""
-    number = len(job.starts) - 1 if job else 0
-    fate = plan.fates[number] if job and number < len(plan.fates) else None
-    return json.dumps(
-        {
-            "seed": plan.seed,
-            "steps": plan.steps,
-            "save_every": plan.save_every,
-            "poison": plan.poison if job else None,
-            "fate": asdict(fate) if fate else None,
-            "run": job.run if job else None,
-            "folder": str(job.folder) if job else None,
-            "checkpoint": str(job.folder / checkpoint) if job and checkpoint else None,
-        }
-    )

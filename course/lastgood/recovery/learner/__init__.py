@@ -6,6 +6,8 @@ and on which of its lines.
 
 from __future__ import annotations
 
+import dis
+import itertools
 import re
 import sys
 import traceback
@@ -166,14 +168,27 @@ def counting_steps(work: Callable[[], Any]) -> tuple[Any, int]:
 def captured_by(functions: Functions, run: Run) -> tuple[Any, int]:
     """What the learner's `capture` returns, and how many optimizer steps it took."""
     value, steps = counting_steps(lambda: call("capture", functions["capture"], run))
-    return returned("capture", value), steps
+    return returned("capture", value, functions["capture"]), steps
 
 
-def returned(stage: str, value: Any) -> Any:
+def returned(stage: str, value: Any, function: Callable[..., Any]) -> Any:
     """The value, or a LearnerError where there is none."""
-    if value is None:
-        raise LearnerError(stage, ReturnedNone("it returned None. Is a `return` missing?"))
-    return value
+    if value is not None:
+        return value
+    missing = " in a fresh process." if _can_return(function) else ". Is a `return` missing?"
+    raise LearnerError(stage, ReturnedNone(f"it returned None{missing}"))
+
+
+def _can_return(function: Callable[..., Any]) -> bool:
+    """Whether a `return` with something behind it is in the code, as far as the code can be seen."""
+    if not isinstance(code := getattr(function, "__code__", None), types.CodeType):
+        return True
+    steps = [(step.opname, step.argval) for step in dis.get_instructions(code)]
+    return any(
+        before != ("LOAD_CONST", None) if step[0] == "RETURN_VALUE" else step[1] is not None
+        for before, step in itertools.pairwise(steps)
+        if step[0] in ("RETURN_VALUE", "RETURN_CONST")
+    )
 
 
 def restored(orders: dict[str, Any], functions: Functions, captured: Callable[[], Any]) -> tuple[Run, int]:

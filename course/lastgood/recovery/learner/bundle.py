@@ -102,13 +102,13 @@ def _refuse_strays(value: Value) -> None:
         raise BundleError(_MAGIC.format(value.function))
     if isinstance(obj, _CACHED) and by_value(obj):
         raise BundleError(
-            f"{value}, which has a cache (@lru_cache or @cache) that cannot travel. Remove the decorator: a "
-            "restarted process begins with an empty cache anyway."
+            value.which("has a cache (@lru_cache or @cache) that cannot travel. ")
+            + "Remove the decorator: a restarted process begins with an empty cache anyway."
         )
     if path := _file_beside(obj):
         raise BundleError(
-            f"{value} from {path}, a file that a restarted process does not find. Put what you need of it "
-            "into a cell of the notebook."
+            value.which(f"comes from {path}, a file that a restarted process does not find. ")
+            + "Put what you need of it into a cell of the notebook."
         )
     if isinstance(obj, FunctionType) and by_value(obj):
         known = obj.__globals__.keys() | vars(builtins).keys()
@@ -149,7 +149,7 @@ def _culprit(values: list[Value], error: Exception) -> str:
     for value in reversed(data):
         if not _pickles(value.obj):
             what, remedy = _described(value.obj)
-            return f"{value}, {what}, which cannot be taken to another process. {remedy}"
+            return value.which(f"is {what} and cannot be taken to another process. ") + remedy
     names = sorted({value.function for value in values})
     return f"{', '.join(f'`{name}`' for name in names)} cannot be taken to another process: {error}"
 

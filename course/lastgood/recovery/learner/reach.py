@@ -24,6 +24,10 @@ class Value:
     def __str__(self) -> str:
         return f"`{self.function}`" if self.name == self.function else f"`{self.function}` uses `{self.name}`"
 
+    def which(self, does: str) -> str:
+        """A clause with this value as what `does` says something about."""
+        return f"{self} {does}" if self.name == self.function else f"{self}, which {does}"
+
 
 def reachable(functions: dict[str, Callable[..., Any]]) -> Iterator[Value]:
     """All that travels with the functions, breadth first, each once. Installed code is not looked into."""

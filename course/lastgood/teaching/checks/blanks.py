@@ -135,7 +135,7 @@ def _loss_fault(data: Data, logits: Tensor, tokens: Tensor) -> str:
     if is_it(cross_entropy(logits[:, 1:], tokens[:, :-1])):
         return "Shifted the wrong way: row t + 1 is asked for token t, which came before."
     if is_it(cross_entropy(logits, tokens.roll(-1, 1))):
-        return "The last row is asked for the first token: it has no target and must be left out."
+        return "The last row is asked for the first token: that row has no target and must be left out."
     if is_it(cross_entropy(logits[:, :-1], tokens[:, 1:], "sum")):
         return "The sum over all predictions, where the mean is wanted: it would grow with the batch."
     right = next_token_loss(logits, tokens).item()

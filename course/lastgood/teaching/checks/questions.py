@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from lastgood.teaching.checks.core import Check, Data, attempt
@@ -28,27 +29,32 @@ def numeric(
     draw: Draw = nothing,
     mistakes: Mapping[str, Formula] | None = None,
     *,
+    arguments: Sequence[str] = (),
     worth: float = 1,
     reread: str = "",
 ) -> Check:
     """A check of a function that returns a number, right within 1 percent.
 
     `draw(source)` gives the arguments that the learner's function and the formulas are called with: numbers.
+    `arguments` names them where a report prints them; without it they stand alone.
     `mistakes` maps a sentence to the formula that it explains; the first that fits is told.
     """
 
     def verdict(inputs: Data, data: Data) -> Report:
         if "error" in data:
             return question.failed(data["error"])
-        value, arguments = data["value"], inputs["arguments"]
+        value, numbers = data["value"], inputs["arguments"]
         if isinstance(value, str):
             return question.failed(f"The result is the text {value!r}; a number is wanted.", reread)
-        if _near(value, answer(*arguments)):
+        if _near(value, answer(*numbers)):
             return Report(exercise, (Part("answer", worth, worth),))
         for sentence, wrong in (mistakes or {}).items():
-            if _near(value, wrong(*arguments)):
+            if _near(value, wrong(*numbers)):
                 return question.failed(sentence, reread)
-        given = f" for {', '.join(f'{a:,}' for a in arguments)}" if arguments else ""
+        named = [
+            f"{name} {number:,}".lstrip() for name, number in zip_longest(arguments, numbers, fillvalue="")
+        ]
+        given = f" for {', '.join(named)}" if numbers else ""
         return question.failed(
             f"You get {value:,.6g}{given}, which is not it. Write the sum down with its units.", reread
         )

@@ -15,7 +15,7 @@ def sentence(text: str) -> str:
     """The text with a capital letter and one full stop. A name at its beginning stays as it is."""
     first = text.partition(" ")[0]
     named = first in FUNCTIONS or "." in first
-    return (text if named else text[:1].upper() + text[1:]).rstrip(".") + "."
+    return (text if named else text[:1].upper() + text[1:]).rstrip(".") + ("" if text.endswith("?") else ".")
 
 
 def raised(error: dict[str, Any]) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from lastgood.recovery import audit
-from lastgood.recovery.components import TITLES
+from lastgood.recovery.components import LOADER, STEP, TITLES
 from lastgood.recovery.learner.bundle import BundleError
 from lastgood.recovery.learner.reads import data_globals
 from lastgood.teaching.checks.core import Check, Data, borrowed
-from lastgood.teaching.checks.lab18.passages import COPIES, MORE_THAN_WEIGHTS
+from lastgood.teaching.checks.lab18.passages import COPIES, MORE_THAN_WEIGHTS, THREADS
 from lastgood.teaching.checks.lab18.plan import draw, plan
 from lastgood.teaching.checks.report import Part, Report, part
 from lastgood.teaching.checks.words import also_reads, raised, sentence
@@ -36,7 +36,8 @@ def _judge(inputs: Data, data: Data) -> Report:
     if found.stopped:
         return CONTENTS.failed(raised(found.stopped) + reads, pending=found.stopped["blank"])
     if found.refused:
-        return CONTENTS.failed(sentence(found.refused) + reads, MORE_THAN_WEIGHTS)
+        reread = THREADS if found.threads[0] != found.threads[1] else MORE_THAN_WEIGHTS
+        return CONTENTS.failed(sentence(found.refused) + reads, reread)
     each = CONTENTS.worth / len(found.findings)
     parts = tuple(_part(finding, found, each) for finding in found.findings)
     figure, note = "", "The resumed run is the run it continues: every loss is equal, bit for bit."
@@ -61,10 +62,13 @@ def _fault(finding: audit.Finding, found: audit.Audit) -> str:
         return ""
     fault = sentence(finding.why)
     if finding.first_step is not None:
-        fault += f" First step that it changes: {finding.first_step}"
+        fault += f" {_FIRST.get(finding.component, 'First step whose loss differs')}: {finding.first_step}"
         fault += " (the first after the capture)" if finding.first_step == found.captured_at else ""
-        fault += f", loss off by up to {finding.gap:.3g} nats." if finding.gap else "."
+        fault += f"; the loss is off by up to {finding.gap:.3g} nats." if finding.gap else "."
     return fault
+
+
+_FIRST = {STEP: "First step with another learning rate", LOADER: "First step on other windows"}
 
 
 def _curve_words(found: audit.Audit) -> str:

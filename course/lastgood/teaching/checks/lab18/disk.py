@@ -8,13 +8,14 @@ from lastgood.recovery import durability
 from lastgood.recovery.learner.bundle import BundleError
 from lastgood.recovery.learner.reads import data_globals
 from lastgood.teaching.checks.core import Check, Data, borrowed
-from lastgood.teaching.checks.lab18.passages import CANNOT_TEAR, COPIES
+from lastgood.teaching.checks.lab18.passages import CANNOT_TEAR
 from lastgood.teaching.checks.lab18.plan import draw, plan
 from lastgood.teaching.checks.report import Report, part, untested
 from lastgood.teaching.checks.words import also_reads, raised, sentence
 
 COMES_BACK, SURVIVES = "comes back in a fresh process", "survives a kill at any moment of a save"
 POINTS = {COMES_BACK: 2.0, SURVIVES: 4.0}
+STILL = "That process has only what save left in the folder."
 FRESH = "It ran in a fresh process, which has only what save left in the folder."
 NOT_IT = "It takes what capture returned; so look at what save wrote and what load returned."
 MISSING = ("AttributeError", "FileNotFoundError", "IndexError", "KeyError", "NameError", "ReturnedNone")
@@ -43,7 +44,7 @@ def _judge(inputs: Data, data: Data) -> Report:
     if found.stopped:
         return _stopped(found.stopped, reads, note)
     if found.round_trip:
-        lost = part(COMES_BACK, POINTS[COMES_BACK], sentence(found.round_trip) + reads, COPIES)
+        lost = part(COMES_BACK, POINTS[COMES_BACK], sentence(found.round_trip) + reads, CANNOT_TEAR)
         later = untested(SURVIVES, POINTS[SURVIVES], "First a state has to come back.")
         return Report(DURABILITY.exercise, (lost, later), note)
     parts = (
@@ -59,7 +60,9 @@ def _stopped(error: Data, reads: str, note: str) -> Report:
     elif error["stage"] == "restore":
         report = DURABILITY.failed(f"{raised(error)}\n{NOT_IT}", CANNOT_TEAR)
     elif error["stage"] == "load" and error["kind"] in MISSING:
-        report = DURABILITY.failed(raised(error) + (reads or f"\n{FRESH}"), CANNOT_TEAR)
+        told = raised(error)
+        rest = reads or f"\n{STILL if 'fresh process' in told else FRESH}"
+        report = DURABILITY.failed(told + rest, CANNOT_TEAR)
     else:
         report = DURABILITY.failed(raised(error) + reads)
     return Report(report.exercise, report.parts, note)
@@ -71,8 +74,8 @@ def _torn(found: durability.Durability) -> str:
     first, *more = (sentence(line) for line in found.torn)
     lines = [first, *more[:1]]
     lines.append(
-        f"({len(found.torn)} of {found.points} moments. "
-        "After each, load must find the old state or the new one.)"
+        f"Failed at {len(found.torn)} of {found.points} places; after each, load must find the old state or "
+        "the new one."
     )
     return "\n".join(lines)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lastgood.teaching.checks.lab18.passages import HOW_OFTEN, MORE_THAN_WEIGHTS, TRADE_OFF, WEIGHS
+from lastgood.teaching.checks.lab18.passages import HOW_OFTEN, MORE_THAN_WEIGHTS, TRADE_OFF
 from lastgood.teaching.checks.questions import choice, numeric
 
 HOURS = numeric(
@@ -26,12 +26,12 @@ BYTES = numeric(
     {
         "That is the parameters alone. AdamW keeps two more numbers for each of them.": lambda n: 4 * n,
         "That is one moment. AdamW keeps two: of the gradient and of its square.": lambda n: 8 * n,
-        "That includes the gradients. They are computed anew in each step and need not be saved.": lambda n: (
-            16 * n
+        "That includes the gradients. They are none of the five components: each step computes them anew.": (
+            lambda n: 16 * n
         ),
         "That is bits, not bytes.": lambda n: 96 * n,
     },
-    reread=WEIGHS,
+    reread=MORE_THAN_WEIGHTS,
 )
 
 LOST = numeric(

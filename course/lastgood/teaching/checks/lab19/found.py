@@ -123,7 +123,7 @@ def _judge(inputs: Data, data: Data) -> Report:
     folders = inputs["folders"]
     sound = "sound", "some damaged", "others damaged"
     if "error" in data["sound"]:
-        return FOUND.failed(data["sound"]["error"], NEWEST)
+        return FOUND.failed(f"{data['sound']['error']}{_litter(data['sound']['error'])}", NEWEST)
     wrong = _first(_misfound(folders[title], data[title]) for title in sound)
     none = _first(_misfound(folders[title], data[title]) for title in ("all damaged", "empty"))
     if wrong:
@@ -143,7 +143,7 @@ def _first(sentences: Iterable[str]) -> str:
 def _misfound(contents: list[list[Any]], told: Data) -> str:
     """A sentence where another checkpoint than the last good one was found."""
     if "error" in told:
-        return f"{told['error']} (In a folder with {_listed(contents)}.)"
+        return f"{told['error']} (In a folder with {_listed(contents)}.){_unread(told['error'])}"
     good = [step for step, way in contents if not way]
     right = f"step-{good[-1]}" if good else None
     found = told["found"]
@@ -159,6 +159,22 @@ def _misfound(contents: list[list[Any]], told: Data) -> str:
             f" {right} is the newest good one." if right else " There is no good one: that is None."
         )
     return f"It found {found}, and {right} is newer. {_order(found, [f'step-{step}' for step in good])}"
+
+
+def _litter(error: str) -> str:
+    if "raised" not in error:
+        return ""
+    return (
+        " (Every checkpoint of this folder is good. It also holds notes.txt, a step-165.tmp and the like: "
+        "those are not named as checkpoints are, so leave them alone.)"
+    )
+
+
+def _unread(error: str) -> str:
+    """What to do where a file that is missing or broken off made the learner's function raise."""
+    if "[Errno" not in error and "JSONDecodeError" not in error:
+        return ""
+    return " A file that is missing or broken off is what torn means: catch the error, and say so."
 
 
 _HOW = {

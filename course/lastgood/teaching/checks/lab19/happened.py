@@ -85,11 +85,13 @@ def _why(case: list[Any], answer: str, right: str) -> str:
         )
     if right == "hung" and not beats:
         return "A start can hang, too. Without a limit you would wait for ever."
+    if right.startswith("killed"):
+        return f"The text has the signal's name: signal.Signals({-status}).name."
     if right == "running":
         return "Such a silence is nothing unusual. PATIENCE is the longest one between two heartbeats."
     if right == "hung":
         return "Nobody will tell you more: without a limit you would wait for ever."
-    return ""
+    return "The table before the blank lists the texts."
 
 
 HAPPENED = Check("what_happened", "A What happened", 4, _draw, _measure, _judge)

@@ -48,12 +48,19 @@ def _supervised(supervise: Any, plan: Plan) -> Data:
         except SupervisorStopped as stop:
             told["stopped"] = str(stop)
         except Exception as error:
-            return {"error": f"Your function raised {type(error).__name__}: {str(error)[:300]}"}
+            return {"error": f"Your function raised {type(error).__name__}: {str(error)[:300]}{_when(job)}"}
     return told | {
         "starts": [asdict(start) for start in job.starts],
         "record": [list(entry) for entry in (job.record if job.at_the_end is None else job.at_the_end)],
         "digests": job.digests,
     }
+
+
+def _when(job: Job) -> str:
+    """How far the supervisor was when it raised."""
+    found, _ = last_good(job.folder, job.run)
+    at = f" (Processes started: {len(job.starts)}."
+    return f"{at})" if found else f"{at} There was no good checkpoint then: the path from last_good is None.)"
 
 
 def _judge(inputs: Data, data: Data) -> Report:
@@ -154,9 +161,13 @@ def _not_once(told: Data, samples: list[list[int]]) -> str:
         step, recorded = start["step"], start["recorded"]
         resumed = f"Process {number} resumed at step {step}, with {recorded} entries in the record"
         if recorded > step:
-            return f"{resumed}. So the samples of {_steps(step, recorded)} stand there twice."
+            return (
+                f"{resumed}. So the samples of {_steps(step, recorded)} stand there twice. "
+                f"Before the start, cut the record to {step} entries."
+            )
         if recorded < step:
-            return f"{resumed}. The samples of {_steps(recorded, step)} are lost."
+            gone = _steps(recorded, step)
+            return f"{resumed}. The samples of {gone} are lost. Cut the record to {step} entries, no further."
     if told["record"] != samples:
         entries = f"{len(told['record'])} entries for {len(samples)} steps"
         return f"The record has {entries}, and they are not the samples of those steps."
@@ -180,7 +191,8 @@ def _wrong_at_poison(told: Data) -> str:
             f"of {LIMIT} deaths without a new step, {LIMIT + 1} are enough: one that got there, {LIMIT} more."
         )
     if len(reached) < LIMIT:
-        return f"It gave up after {len(reached)} death{'s' * (len(reached) != 1)}; the limit is {LIMIT}."
+        deaths = f"{len(reached)} death{'s' * (len(reached) != 1)}"
+        return f"It gave up after {deaths}; the limit is {LIMIT} in a row without a new step."
     if not told["value"].lower().startswith("'gave up"):
         return (
             f"It stopped in time, and returned {told['value']}. 'gave up' is wanted, so that somebody looks."

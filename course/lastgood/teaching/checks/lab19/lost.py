@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from lastgood.teaching.checks.core import Check, Data, attempt, borrowed
-from lastgood.teaching.checks.lab19.passages import COUNTED
+from lastgood.teaching.checks.lab19.passages import COUNTED, RATIO
 from lastgood.teaching.checks.report import Report, part
 
 Events = list[dict[str, Any]]
 SAVE_EVERY = 5  # steps
 TOLERANCE = 0.01
+OF_WHAT = "The first two make the productive hours; divide them by the third, all hours of the run."
 
 
 def log(source: random.Random, hours_per_step: float) -> Events:
@@ -105,12 +106,24 @@ def _judge_lost(inputs: Data, data: Data) -> Report:
     if lost == right:
         return Report(LOST.exercise, (part("lost steps", LOST.worth, ""),))
     why = next((words for words, wrong in MISCOUNTS.items() if wrong(events) == lost), "")
+    why = why or _differs(events, lost)
     executed = sum(event["kind"] == "step" for event in events)
     told = (
         f"You say {lost}, {sum(lost)} steps in all. The log has {executed} steps, and the run has "
         f"{events[-1]['step']}: {sum(right)} were lost."
     )
     return LOST.failed(f"{told} {why}".rstrip(), COUNTED)
+
+
+def _differs(events: Events, lost: list[int]) -> str:
+    """Where a list of lost steps, of no known mistake, first leaves the right one."""
+    right = lost_steps(events)
+    if len(lost) != len(right):
+        return f"The log has {len(right)} failures: one number for each, 0 for one that cost nothing."
+    number = next(k for k, steps in enumerate(right) if steps != lost[k])
+    reached = [event["step"] for event in events if event["kind"] == "failed"][number]
+    resumed = [event["step"] for event in events if event["kind"] == "restarted"][number]
+    return f"Failure {number + 1} came at step {reached}, and the run was resumed at step {resumed}."
 
 
 def _pairs(events: Events, reached: Callable[[Events], int]) -> list[int]:
@@ -174,15 +187,16 @@ def _judge_ettr(inputs: Data, data: Data) -> Report:
         ),
         "That is upside down: productive hours over all hours.": 1 / right,
         "That counts steps, not hours.": right / per_step,
+        "Those are the productive hours. Divide them by all hours of the run.": right * events[-1]["hours"],
         "That is the share that was wasted.": 1 - right,
     }
     words, wrong = min(
         mistakes.items(), key=lambda mistake: abs(found - mistake[1])
     )  # some lie close together
-    why = words if abs(found - wrong) <= TOLERANCE * wrong else ""
+    why = words if abs(found - wrong) <= TOLERANCE * wrong else OF_WHAT
     last = events[-1]
     told = f"You get {found:.4g} for a run of {last['step']} steps of {per_step} h in {last['hours']:.2f} h."
-    return ETTR.failed(f"{told} {why}".rstrip(), COUNTED)
+    return ETTR.failed(f"{told} {why}".rstrip(), RATIO)
 
 
 LOST = Check("lost_steps", "E1 Lost steps", 2, _draw, _measure_lost, _judge_lost)

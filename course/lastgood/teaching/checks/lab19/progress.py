@@ -51,7 +51,19 @@ def _judge(inputs: Data, data: Data) -> Report:
     history, answer = wrong[0]
     told = f"The processes died at steps {history}: you say {answer}, and it is {no_progress(history)}."
     why = next((words for words, mistake in MISTAKES.items() if all(mistake(h) == a for h, a in answers)), "")
-    return PROGRESS.failed(f"{told} {why}".rstrip(), FOR_EVER)
+    return PROGRESS.failed(f"{told} {why or _why(history)}", FOR_EVER)
+
+
+def _why(history: list[int]) -> str:
+    """Why `no_progress` of a history is what it is, where the mistake is none of those below."""
+    if not history:
+        return "Nobody has died yet."
+    furthest, last = max(history), len(history) - no_progress(history)
+    if not last:
+        return "The job begins at step 0, and no process got past it."
+    if last == len(history):
+        return "The last process got further than all before it."
+    return f"Process {last} got further than all before it, to step {furthest}. Count those after it."
 
 
 def _in_a_row(history: list[int], futile: Callable[[list[int], int], bool]) -> int:

@@ -99,8 +99,8 @@ def judged(question: Check, given: Given, answer: float, reread: str) -> Report:
 
 def _praise(given: Given, hours: float) -> str:
     return (
-        f"{_in_units(given, hours)}: saves and lost work cost "
-        f"{price(hours, given.save_cost, given.mtbf):.2%} of the work. "
+        f"{_in_units(given, hours)}: by the exact formula, saves and lost work add "
+        f"{price(hours, given.save_cost, given.mtbf):.2%} to the work. "
         f"The least is {price(given.best, given.save_cost, given.mtbf):.2%}."
     )
 
@@ -120,7 +120,8 @@ def _compared(given: Given, hours: float) -> str:
 
 
 def _in_units(given: Given, hours: float) -> str:
-    return f"An interval of {hours / given.unit:.3g} {given.unit_name}"
+    length = hours / given.unit
+    return f"An interval of {f'{length:,.0f}' if length >= 100 else f'{length:.3g}'} {given.unit_name}"
 
 
 def _mistake(given: Given, answer: float) -> str:

@@ -1,7 +1,7 @@
 """What a report of lab 20 sends its reader back to: headings of the lesson and of the lab."""
 
 ONE_HOST = "lesson 20, “From one host to a job”"
-TWO_PRICES = "lesson 20, “Two prices, and a rate”"
+TWO_PRICES = "lesson 20, “Three steps to Young's formula”"
 EXACT = "lesson 20, “What Young left out”"
 LOWEST = "lab 20, “The lowest point”"
 BY_CHANCE = "lab 20, “Failures that nobody can plan for”"

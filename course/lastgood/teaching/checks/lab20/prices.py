@@ -36,6 +36,7 @@ JOB = guarded(
             "The rate is for 1,000 host-days; you take it for one.": lambda hosts, rate: 24 / (hosts * rate),
             "More hosts make more failures. Yours make fewer.": lambda hosts, rate: 24_000 * hosts / rate,
         },
+        arguments=("hosts", "per_1000_host_days"),
         worth=2,
         reread=ONE_HOST,
     )
@@ -48,7 +49,7 @@ def _run(source: random.Random) -> list[Any]:
         source.randrange(8, 17) / 4,
         source.randrange(3, 8) / 10,
         float(source.randrange(10, 17)),
-        source.randrange(5, 16) / 10,
+        source.randrange(9, 17) / 10,  # apart from every save cost
     ]
 
 
@@ -79,7 +80,17 @@ WASTE = guarded(
             "The saves are halved. One whole save comes with each interval.": (
                 lambda t, d, m, r: d / (2 * t) + t / (2 * m) + r / m
             ),
+            "A failure costs half an interval and a restart. You add a save to that.": (
+                lambda t, d, m, r: d / t + (t / 2 + d + r) / m
+            ),
+            "The restart is not yet a share: one comes in each mtbf.": (
+                lambda t, d, m, r: d / t + t / (2 * m) + r
+            ),
+            "That is a percentage. The fraction is wanted: 0.04 and not 4.": (
+                lambda t, d, m, r: 100 * (d / t + t / (2 * m) + r / m)
+            ),
         },
+        arguments=("interval", "save_cost", "mtbf", "restart_cost"),
         worth=2,
         reread=TWO_PRICES,
     )
@@ -132,7 +143,11 @@ TIME = guarded(
             "The - 1 in the bracket is missing.": (
                 lambda w, t, d, m, r: m * math.exp((r + t + d) / m) * w / t
             ),
+            "The 1 is subtracted twice: math.expm1(x) is math.exp(x) - 1 already.": (
+                lambda w, t, d, m, r: math.exp(r / m) * (_stretch(t + d, m) - m) * w / t
+            ),
         },
+        arguments=("work", "interval", "save_cost", "mtbf", "restart_cost"),
         worth=2,
         reread=EXACT,
     )

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from lastgood.recovery.simulate import Life, event_loop
-from lastgood.teaching.checks.core import Check, Data
+from lastgood.teaching.checks.core import NOT_WRITTEN, Check, Data
 from lastgood.teaching.checks.lab20.beliefs import BELIEFS, RESTART, SAVE, WORK, Numbers, live
 from lastgood.teaching.checks.lab20.own import UNENDED, asked, number, refused
 from lastgood.teaching.checks.lab20.passages import ONE_LIFE
@@ -14,6 +14,10 @@ from lastgood.teaching.checks.report import Part, Report, part
 
 EXACT = 1e-6  # relative: hours are sums of a few numbers
 DRAWN = 40
+BY_HAND = (
+    "Live this one by hand, as in the picture above: at each failure, what is under way, how much work is "
+    "saved, and when does the restart end?"
+)
 
 # What a part's failures may strike, and what at least one of them must.
 PARTS: dict[str, tuple[set[str], str]] = {
@@ -97,7 +101,10 @@ def _judge(inputs: Data, data: Data) -> Report:
     answers = data["parts"]
     errors = [answer.get("error", "") for answer in answers.values()]
     if all(errors):
-        return WALL.failed(errors[0], ONE_LIFE)
+        first = next(iter(PARTS))
+        case = inputs["cases"][first][len(answers[first]["hours"])]
+        why = errors[0] if errors[0] == NOT_WRITTEN else f"{errors[0]}\n{_given(case)}"
+        return WALL.failed(why, ONE_LIFE)
     worth = WALL.worth / len(PARTS)
     return Report(
         WALL.exercise, tuple(_part(title, worth, inputs["cases"][title], answers[title]) for title in PARTS)
@@ -108,7 +115,7 @@ def _part(title: str, worth: float, cases: list[list[Any]], answer: Data) -> Par
     hours = answer["hours"]
     for case, given in zip(cases, hours, strict=False):
         if not _same(given, right(case)):
-            told = "" if "error" in answer else _belief(cases, hours)
+            told = "" if "error" in answer else _belief(cases, hours) or BY_HAND
             return part(title, worth, f"{_shown(case, given)}\n{told}".strip(), ONE_LIFE)
     if "error" in answer:
         return part(title, worth, f"{answer['error']}\n{_given(cases[len(hours)])}", ONE_LIFE)
