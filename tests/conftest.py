@@ -75,6 +75,12 @@ def ended() -> Callable[..., "Outcome"]:
     return ended
 
 
+@pytest.fixture(autouse=True)
+def _no_grading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nbgrader leaves its mark in the environment of whoever validates in this process."""
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+
+
 @pytest.fixture(scope="session")
 def chromium() -> str:
     path = tool_path("browser")

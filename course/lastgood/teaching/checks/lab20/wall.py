@@ -7,7 +7,7 @@ from typing import Any
 
 from lastgood.recovery.simulate import Life, event_loop
 from lastgood.teaching.checks.core import NOT_WRITTEN, Check, Data
-from lastgood.teaching.checks.lab20.beliefs import BELIEFS, RESTART, SAVE, WORK, Numbers, live
+from lastgood.teaching.checks.lab20.beliefs import BELIEFS, RESTART, SAVE, WORK, Belief, Numbers, live
 from lastgood.teaching.checks.lab20.own import UNENDED, asked, number, refused
 from lastgood.teaching.checks.lab20.passages import ONE_LIFE
 from lastgood.teaching.checks.report import Part, Report, part
@@ -27,6 +27,10 @@ PARTS: dict[str, tuple[set[str], str]] = {
     "failures during restarts": ({WORK, RESTART}, RESTART),
     "drawn failure times": ({WORK, SAVE, RESTART}, ""),
 }
+
+# Beliefs that each case with failures gives the lie to, and each case in which something is struck.
+SHOWN_ANYWHERE = (Belief(keeps="nothing"), Belief(clock_restarts=True))
+SHOWN_WHERE = {SAVE: (Belief(saves_exposed=False),), RESTART: (Belief(restarts_exposed=False),)}
 
 
 def _draw(seed: int) -> Data:
@@ -54,12 +58,15 @@ def _case(source: random.Random, gap: float, remainder: float | None = None) -> 
 
 
 def _striking(source: random.Random, allowed: set[str], wanted: str, remainder: float) -> list[Any]:
-    """A run with one to three failures that strike what they may; with none, where that is nothing."""
+    """A run with two or three failures that strike what they may; with none, where that is nothing."""
+    telling = [*SHOWN_ANYWHERE, *SHOWN_WHERE.get(wanted, ())]
     for _ in range(10_000):  # one in some tens will do
         *numbers, times = _case(source, gap=2.0, remainder=remainder)
-        failures = times[: source.randrange(1, 4)] if allowed else []
-        _, struck = live(Numbers(*numbers), failures)
-        if set(struck) <= allowed and len(struck) == len(failures) and (wanted in struck or not wanted):
+        failures = times[: source.randrange(2, 4)] if allowed else []
+        hours, struck = live(Numbers(*numbers), failures)
+        fits = set(struck) <= allowed and len(struck) == len(failures) and (wanted in struck or not wanted)
+        told_apart = all(live(Numbers(*numbers), failures, belief)[0] != hours for belief in telling)
+        if fits and (told_apart or not allowed):
             return [*numbers, failures]
     raise RuntimeError(f"no failures found that strike {wanted}")
 
