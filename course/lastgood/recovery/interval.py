@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import lambertw
 
+from lastgood.recovery.faults.rates import mtbf_hours
+
 Array: TypeAlias = NDArray[np.float64]
 Times: TypeAlias = float | Array
-
-HOURS_A_DAY = 24.0
 
 # Below this ratio of save cost to MTBF, -exp(-1 - ratio) is so near W's branch point that digits are lost.
 _SERIES_BELOW = 1e-4
@@ -40,7 +40,7 @@ def job_mtbf(hosts: float, per_1000_host_days: float) -> float:
     `per_1000_host_days`: failures in 1,000 days of one host. Raises IntervalError where one is not positive.
     """
     count, rate = _positive(hosts=hosts, per_1000_host_days=per_1000_host_days)
-    return float(1000.0 * HOURS_A_DAY / (count * rate))
+    return mtbf_hours(float(count), float(rate))
 
 
 def young(save_cost: Times, mtbf: Times) -> Times:

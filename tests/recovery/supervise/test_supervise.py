@@ -113,7 +113,7 @@ def test_what_a_function_raises_is_reported_with_its_own_lines(go, edited, learn
     assert outcome.error.splitlines()[0] == "save raised ValueError: no room"
     assert 'of save: helper(state["step"])' in outcome.error
     assert "of helper: raise ValueError('no room')" in outcome.error
-    assert "supervise_worker" not in outcome.error
+    assert "lastgood" not in outcome.error
     assert outcome.restarts == 0
 
 

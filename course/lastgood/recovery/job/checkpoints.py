@@ -101,6 +101,5 @@ def _inside(file: Path, state: bytes) -> int:
         largest = max(archive.infolist(), key=lambda info: info.file_size)
     name, extra = struct.unpack_from("<HH", state, largest.header_offset + 26)
     start = largest.header_offset + 30 + name + extra  # of a zip file's local header
-    return int(
-        start + largest.file_size // 8 * 4 + 2
-    )  # of four bytes the third: the number doubles or halves
+    # Of four bytes the third: the number doubles or halves.
+    return int(start + largest.file_size // 8 * 4 + 2)

@@ -24,7 +24,7 @@ from typing import Any, Self
 from lastgood.recovery.job import checkpoints, worker
 from lastgood.recovery.job.orders import orders
 from lastgood.recovery.job.plan import PATIENCE, Plan
-from lastgood.recovery.supervise.heartbeat import signs_of_life
+from lastgood.recovery.supervise.heartbeat import has_run, signs_of_life
 from lastgood.recovery.warm import Worker, shared_server
 
 START_PATIENCE = 5.0  # seconds until the first heartbeat, at most
@@ -236,7 +236,7 @@ class Process:
     def _note_life(self, heard: bool) -> None:
         """On a busy machine a process may wait long for a core: that is no silence."""
         now, life = time.monotonic(), signs_of_life(self._worker.pid)
-        if heard or (life is not None and (life[0] in "RD" or life != self._life)):
+        if heard or has_run(self._life, life):
             self._alive_at = now
         self._life = life
         self._silence = now - self._alive_at

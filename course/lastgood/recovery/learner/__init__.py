@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 import torch
 
+import lastgood
 from lastgood.recovery import state
 from lastgood.recovery.components import observe
 from lastgood.recovery.learner import bundle
@@ -28,7 +29,7 @@ from lastgood.training.run import Run, RunConfig
 
 STAGE_MARK = re.compile("\x1e([^\x1e]+)\x1e")
 Functions = dict[str, Callable[..., Any]]
-_LIBRARY = str(Path(__file__).resolve().parents[1])
+_LIBRARY = str(Path(lastgood.__file__).resolve().parent)
 PATIENCE = 60.0  # seconds until a worker that hears nothing gives up
 
 

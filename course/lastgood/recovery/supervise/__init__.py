@@ -6,7 +6,7 @@ built with *another* seed, so that what the checkpoint lacks shows. It is compar
 happened to, which the library computes beside it: component by component at each restart, and at the end.
 
 The clock is compressed: it counts steps executed, redone ones included, each `hours_per_step` long, and what
-else `Costs` gives a length. How each kind of fault is brought about is in `supervise_strikes`; what may be
+else `Costs` gives a length. How each kind of fault is brought about is in `strikes`; what may be
 lost to it, in `outcome.lost_bound`.
 """
 
@@ -67,7 +67,7 @@ def supervise(
     never happens; one that falls into a wait strikes as soon as the next process is up.
 
     `folder` must be new or empty, or hold this very run, begun by a supervisor that was killed: it then goes
-    on. See `supervise_folder` for what it gets. `on_event` is called in this process.
+    on. See `folder.py` for what it gets. `on_event` is called in this process.
 
     Raises SupervisorError, before anything is touched unless the undisturbed run fails; WarmServerError.
     """

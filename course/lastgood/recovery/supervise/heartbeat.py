@@ -38,7 +38,7 @@ class Heartbeat:
     def hung(self) -> bool:
         """Look. True once the process has given no sign of life for too long."""
         now, seen = self._now(), signs_of_life(self._pid)
-        if seen is not None and (seen[0] in "RD" or seen != self._seen):
+        if has_run(self._seen, seen):
             self._alive = now
         self._seen = seen
         silence_s = self._silence_s * (1 if seen else _WITHOUT_PROC)
@@ -52,3 +52,8 @@ def signs_of_life(pid: int) -> tuple[str, int] | None:
     except OSError:
         return None
     return fields[0], int(fields[11]) + int(fields[12])
+
+
+def has_run(before: tuple[str, int] | None, now: tuple[str, int] | None) -> bool:
+    """Whether two looks at `signs_of_life` show a process at work, or waiting for a core or the disk."""
+    return now is not None and (now[0] in "RD" or now != before)

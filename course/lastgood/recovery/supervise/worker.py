@@ -2,7 +2,7 @@
 
 It tells what it does as it does it, one JSON object a message, and is answered with signals only. Kinds:
 started, step, saving, saved, refused (the save failed, and is tried again after the next step), left (as it
-was told to), finished, raised. The run that nothing happens to is in `supervise_reference`.
+was told to), finished, raised. The run that nothing happens to is in `reference`.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ and forks a worker for each of them:
             # in the worker: function(channel, b"state", 3)
             answer = worker.channel.recv(timeout=5)
 
-Four files, in reading order: this one, which starts the server; `warm_server`, which runs in it and forks;
-`warm_child`, what a fork becomes; `warm_worker`, the owner's handle on one. What they talk through is in
-`warm_channel`.
+Four files, in reading order: this one, which starts the server; `server`, which runs in it and forks;
+`child`, what a fork becomes; `worker`, the owner's handle on one. What they talk through is in
+`channel`.
 
 Nothing of the owner is in a worker except the bytes that it was sent: not its memory, not its open
 files, not its `__main__`. Whatever happens to the owner, its server and workers end with it.

@@ -9,7 +9,7 @@ other end of the control socket and sends one JSON line a worker, with three des
     output   the file that takes the worker's stdout and stderr
 
 It never computes with torch: a child forked after torch's threads have started hangs in its first
-parallel region. What the child does is in `warm_child`.
+parallel region. What the child does is in `child`.
 """
 
 from __future__ import annotations

@@ -13,15 +13,12 @@ from lastgood.teaching.checks.core import Check, Data
 from lastgood.teaching.checks.lab00.compare import close, fault
 from lastgood.teaching.checks.lab00.passages import ADDED, EACH_BY_ITSELF
 from lastgood.teaching.checks.lab00.upstream import (
-    applied,
-    built,
     config_of,
-    fill,
     make_mlp,
     output,
     randomised,
     still_inside,
-    upstream,
+    tried,
 )
 from lastgood.teaching.checks.report import Report, part, untested
 from lastgood.training.model import Block
@@ -41,23 +38,6 @@ def _input(inputs: Data) -> Tensor:
     return torch.randn(inputs["B"], inputs["T"], inputs["config"]["n_embd"], generator=source)
 
 
-def _try(make: Any, right: nn.Module, inputs: Data, *, inside: bool) -> Data:
-    """What the learner's module gives with the right one's weights, in evaluation and in training.
-
-    `inside`: it holds parts of earlier exercises, whose dropout is switched off.
-    """
-    with upstream(make):
-        module, wrong = built(make, config_of(inputs))
-        wrong = wrong or fill(module, right)
-        if wrong:
-            return {"error": wrong}
-        if inside:
-            still_inside(module)
-        found, wrong = applied(module.eval(), _input(inputs))
-        trained, raised = (found, wrong) if wrong else applied(module.train(), _input(inputs))
-    return {"error": wrong or raised} if wrong or raised else {"found": found, "trained": trained}
-
-
 # The MLP
 
 
@@ -67,7 +47,7 @@ def _right_mlp(inputs: Data) -> nn.Module:
 
 
 def _measure_mlp(names: dict[str, Any], inputs: Data) -> Data:
-    return _try(names["0"], _right_mlp(inputs), inputs, inside=False)
+    return tried(names["0"], _right_mlp(inputs), _input(inputs), inputs, inside=False)[1]
 
 
 @torch.no_grad()
@@ -113,7 +93,7 @@ def _right_block(inputs: Data) -> Block:
 
 
 def _measure_block(names: dict[str, Any], inputs: Data) -> Data:
-    return _try(names["0"], _right_block(inputs), inputs, inside=True)
+    return tried(names["0"], _right_block(inputs), _input(inputs), inputs, inside=True)[1]
 
 
 @torch.no_grad()

@@ -13,14 +13,11 @@ from lastgood.teaching.checks.core import Check, Data
 from lastgood.teaching.checks.lab00.compare import close, fault
 from lastgood.teaching.checks.lab00.passages import SEVERAL_HEADS
 from lastgood.teaching.checks.lab00.upstream import (
-    applied,
     attention_weights,
-    built,
     config_of,
-    fill,
     output,
     randomised,
-    upstream,
+    tried,
 )
 from lastgood.teaching.checks.report import Report, part, untested
 from lastgood.training.model import SelfAttention
@@ -45,15 +42,7 @@ def _right(inputs: Data) -> tuple[SelfAttention, Tensor]:
 
 
 def _measure(names: dict[str, Any], inputs: Data) -> Data:
-    right, x = _right(inputs)
-    with upstream(names["0"]):
-        module, wrong = built(names["0"], config_of(inputs))
-        wrong = wrong or fill(module, right)
-        if wrong:
-            return {"error": wrong}
-        found, wrong = applied(module.eval(), x)
-        trained, raised = (found, wrong) if wrong else applied(module.train(), x)
-    return {"error": wrong or raised} if wrong or raised else {"found": found, "trained": trained}
+    return tried(names["0"], *_right(inputs), inputs, inside=False)[1]
 
 
 @torch.no_grad()

@@ -15,7 +15,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
-from lastgood.teaching.checks.core import NOT_WRITTEN, attempt, borrowed
+from lastgood.teaching.checks.core import NOT_WRITTEN, Data, attempt, borrowed
 from lastgood.training.model import GPT, Block, GPTConfig, SelfAttention, causal_mask, next_token_loss
 
 
@@ -96,6 +96,24 @@ def applied(module: nn.Module, x: Tensor) -> tuple[Tensor, str]:
     if fault and fault != NOT_WRITTEN:
         fault = fault.replace("Your function raised", "forward raised")
     return (torch.zeros(()) if fault else value.detach()), fault
+
+
+def tried(make: Any, right: nn.Module, x: Tensor, inputs: Data, *, inside: bool) -> tuple[nn.Module, Data]:
+    """The learner's module, and what it gives with the right one's weights, in evaluation and in training.
+
+    `inside`: it holds parts of earlier exercises, whose dropout is switched off. Where something is wrong,
+    the data is a sentence under "error".
+    """
+    with upstream(make):
+        module, wrong = built(make, config_of(inputs))
+        wrong = wrong or fill(module, right)
+        if wrong:
+            return module, {"error": wrong}
+        if inside:
+            still_inside(module)
+        found, wrong = applied(module.eval(), x)
+        trained, raised = (found, wrong) if wrong else applied(module.train(), x)
+    return module, {"error": wrong or raised} if wrong or raised else {"found": found, "trained": trained}
 
 
 @torch.no_grad()

@@ -12,14 +12,11 @@ from lastgood.teaching.checks.core import Check, Data
 from lastgood.teaching.checks.lab00.compare import close, fault
 from lastgood.teaching.checks.lab00.passages import WHOLE
 from lastgood.teaching.checks.lab00.upstream import (
-    applied,
-    built,
     config_of,
-    fill,
     output,
     randomised,
     still_inside,
-    upstream,
+    tried,
 )
 from lastgood.teaching.checks.report import Report, part
 from lastgood.training.model import GPT
@@ -45,19 +42,11 @@ def _right(inputs: Data) -> tuple[GPT, Tensor]:
 
 
 def _measure(names: dict[str, Any], inputs: Data) -> Data:
-    right, tokens = _right(inputs)
-    with upstream(names["0"]):
-        model, wrong = built(names["0"], config_of(inputs))
-        wrong = wrong or fill(model, right)
-        if wrong:
-            return {"error": wrong}
-        still_inside(model)
-        found, wrong = applied(model.eval(), tokens)
-        trained, raised = (found, wrong) if wrong else applied(model.train(), tokens)
-        if wrong or raised:
-            return {"error": wrong or raised}
+    model, data = tried(names["0"], *_right(inputs), inputs, inside=True)
+    if "error" in data:
+        return data
     count = sum(parameter.numel() for parameter in model.parameters())
-    return {"found": found, "trained": trained, "count": count, "shared": _shares(model)}
+    return data | {"count": count, "shared": _shares(model)}
 
 
 def _shares(model: nn.Module) -> bool:
