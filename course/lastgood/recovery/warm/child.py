@@ -26,15 +26,16 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def become_worker(
-    request: dict[str, Any], channel_fd: int, output_fd: int, let_go: Callable[[], None]
+    request: dict[str, Any], channel_fd: int, output_fd: int, server: int, let_go: Callable[[], None]
 ) -> NoReturn:
     """Do what `request` asks, and exit with its status. `let_go` closes what the server had open.
+
+    `server` is its pid as it was before the fork: asked here, it could be gone already, and never missed.
 
     What goes wrong stands in the file `output_fd`, as a traceback; the status is then 1.
     """
     status = 1
     try:
-        server = os.getppid()
         restore_signals()
         let_go()
         os.setsid()  # a group of its own: what the worker starts can be killed with it

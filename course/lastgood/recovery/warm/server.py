@@ -55,6 +55,7 @@ class Server:
     def __init__(self, control: socket.socket, owner: int) -> None:
         self._control = control
         self._owner = owner
+        self._pid = os.getpid()
         self._unread = b""
         self._fds: list[int] = []
         self._leashes: dict[int, socket.socket] = {}  # by the worker's pid, until it is reaped
@@ -114,7 +115,7 @@ class Server:
             leash.close()
             pid = -1
         if pid == 0:
-            become_worker(request, channel_fd, output_fd, let_go=lambda: self._let_go(leash))
+            become_worker(request, channel_fd, output_fd, self._pid, let_go=lambda: self._let_go(leash))
         os.close(channel_fd)
         os.close(output_fd)
         if pid > 0:
