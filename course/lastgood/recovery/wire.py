@@ -1,7 +1,7 @@
-"""Plain data over a wire: nested dicts and lists of numbers, strings, booleans, None and tensors, as bytes.
+"""Plain data over a wire: nested dicts and lists of numbers, strings, booleans, None, bytes and tensors.
 
-The frame is JSON, with a placeholder where a tensor stands; the tensors follow as one safetensors block.
-Nothing in it can be executed, which is the point: whoever reads it need not trust whoever wrote it.
+The frame is JSON, with a placeholder where bytes or a tensor stand; the tensors follow as one safetensors
+block. Nothing in it can be executed, which is the point: whoever reads it need not trust whoever wrote it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-_TENSOR = "$tensor"
+_TENSOR, _BYTES = "$tensor", "$bytes"
 _HEAD = struct.Struct("<Q")
 
 
@@ -47,13 +47,16 @@ def _encode(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
     match value:
         case None | bool() | int() | float() | str():
             return value
-        case Tensor():
+        case Tensor() | bytes():
             name = str(len(tensors))
+            if isinstance(value, bytes):
+                tensors[name] = torch.tensor(bytearray(value), dtype=torch.uint8)
+                return {_BYTES: name}
             tensors[name] = value.detach().cpu().contiguous().clone()
             return {_TENSOR: name}
         case dict():
             for key in value:
-                if not isinstance(key, str) or key == _TENSOR:
+                if not isinstance(key, str) or key in (_TENSOR, _BYTES):
                     raise WireError(f"{path}: the key {key!r} is not a plain string")
             return {key: _encode(item, f"{path}.{key}", tensors) for key, item in value.items()}
         case list() | tuple():
@@ -66,6 +69,8 @@ def _decode(value: Any, tensors: dict[str, Tensor]) -> Any:
     match value:
         case {"$tensor": name}:
             return tensors[name]
+        case {"$bytes": name}:
+            return tensors[name].numpy().tobytes()
         case dict():
             return {key: _decode(item, tensors) for key, item in value.items()}
         case list():

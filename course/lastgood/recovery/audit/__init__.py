@@ -10,7 +10,8 @@ what should have come out, and compares. Equality is exact.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from lastgood.recovery.audit.plan import AUDIT_CONFIG, BATCHES_PER_EPOCH, Plan, 
 from lastgood.recovery.audit.verdict import WORKER, Audit, Finding, judge
 from lastgood.recovery.learner import bundle
 from lastgood.recovery.learner.answers import ask, plain
-from lastgood.recovery.warm import WarmServer, shared_server
+from lastgood.recovery.learner.processes import Processes, Trusting
+from lastgood.recovery.warm import WarmServer, Worker, shared_server
 from lastgood.recovery.wire import pack
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "Plan",
     "ask",
     "draw_plan",
+    "follow",
     "judge",
     "measure",
     "plain",
@@ -43,28 +46,47 @@ def measure(
 
     Raises BundleError where the functions cannot travel to another process.
     """
-    server = server or shared_server()
-    blob = bundle.dumps(functions)
+    return follow(bundle.dumps(functions), plan, Trusting(server or shared_server()))
+
+
+def follow(
+    blob: bytes, plan: Plan, processes: Processes, texts: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """`measure` of functions that are bytes already, in processes of the caller's choice.
+
+    `texts`: as `ask` takes them.
+    """
     data: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="lastgood-audit-") as folder:
-        first, second = str(Path(folder, "first.pt")), str(Path(folder, "second.pt"))
-        with server.spawn(WORKER + "write", pack(plan.orders(file=first))) as worker:
+        first, second = (Path(folder, name, "state.pt") for name in ("first", "second"))
+        for file in (first, second):
+            file.parent.mkdir()
+        with _spawned("write", plan, processes, first, writes=first) as worker:
             worker.channel.send(blob)
-            data["writer"] = ask(worker)
+            data["writer"] = ask(worker, texts=texts)
             worker.kill()  # SIGKILL, and only now is it told to anybody how far the run goes on
         if "error" in data["writer"]:
             return data
-        with server.spawn(WORKER + "resume", pack(plan.orders(file=first))) as worker:
+        with _spawned("resume", plan, processes, first, writes=second) as worker:
             worker.channel.send(blob)
-            data["reader"] = ask(worker)
+            data["reader"] = ask(worker, texts=texts)
             if "error" in data["reader"]:
                 return data
-            worker.channel.send(pack([plan.after, second]))
-            data["resumed"] = ask(worker)
+            worker.channel.send(pack([plan.after, str(second)]))
+            data["resumed"] = ask(worker, texts=texts)
             worker.kill()
         if "error" in data["resumed"]:
             return data
-        with server.spawn(WORKER + "resume", pack(plan.orders(file=second))) as worker:
+        with _spawned("resume", plan, processes, second) as worker:
             worker.channel.send(blob)
-            data["again"] = ask(worker)
+            data["again"] = ask(worker, texts=texts)
     return data
+
+
+def _spawned(
+    target: str, plan: Plan, processes: Processes, file: Path, *, writes: Path | None = None
+) -> AbstractContextManager[Worker]:
+    """A process that may read the file, and change the folder of the one that it writes."""
+    orders = pack(plan.orders(file=str(file)))
+    may_change = [] if writes is None else [str(writes.parent)]
+    return processes.spawn(WORKER + target, orders, reads=[str(file.parent)], writes=may_change)

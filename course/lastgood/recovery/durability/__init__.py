@@ -7,10 +7,12 @@ changes to the file system, and `load` must find the older state or the newer on
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,11 +23,13 @@ from lastgood.recovery.durability.points import Point, points
 from lastgood.recovery.durability.verdict import Durability, judge
 from lastgood.recovery.learner import bundle
 from lastgood.recovery.learner.answers import ask
+from lastgood.recovery.learner.processes import Processes, Trusting
 from lastgood.recovery.warm import WarmServer, shared_server
 from lastgood.recovery.wire import pack, same
 
-__all__ = ["WORKER", "Durability", "judge", "measure"]
+__all__ = ["WORKER", "Durability", "bundles", "follow", "judge", "measure"]
 
+Paths = Sequence[Path]
 WORKER = "lastgood.recovery.durability.worker:"
 
 
@@ -37,17 +41,38 @@ def measure(
     Where the learner's `capture` and `restore` cannot be used, the library's stand in, and `reference` says
     so. Raises BundleError where `save` and `load` cannot travel to another process.
     """
-    server = server or shared_server()
-    plan = with_many_saves(plan)
+    return follow(*bundles(functions), plan, Trusting(server or shared_server()))
+
+
+def bundles(functions: dict[str, Callable[..., Any]]) -> tuple[bytes | None, bytes]:
+    """All the functions as bytes, None where they cannot travel; and `save` and `load` alone.
+
+    Raises BundleError where `save` and `load` cannot travel.
+    """
+    own = bundle.dumps({name: functions[name] for name in ("save", "load")})
     try:
-        data = _measure(bundle.dumps(functions), plan.orders(reference=False), server)
-        usable = not _upstream_failed(data)
+        return bundle.dumps(functions), own
     except bundle.BundleError:
-        usable = False
-    if not usable:
-        own = {name: functions[name] for name in ("save", "load")}
-        data = _measure(bundle.dumps(own), plan.orders(reference=True), server)
-    return {**data, "reference": not usable}
+        return None, own
+
+
+def follow(
+    every: bytes | None,
+    own: bytes,
+    plan: Plan,
+    processes: Processes,
+    texts: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """`measure` of functions that are bytes already, in processes of the caller's choice.
+
+    `texts`: as `ask` takes them.
+    """
+    plan = with_many_saves(plan)
+    if every is not None:
+        data = _measure(every, plan.orders(reference=False), processes, texts)
+        if not _upstream_failed(data):
+            return {**data, "reference": False}
+    return {**_measure(own, plan.orders(reference=True), processes, texts), "reference": True}
 
 
 def _upstream_failed(data: dict[str, Any]) -> bool:
@@ -63,41 +88,44 @@ def _upstream_failed(data: dict[str, Any]) -> bool:
     return same(kept[0]["restored"][PARAMETERS], kept[1]["restored"][PARAMETERS])
 
 
-def _measure(blob: bytes, orders: dict[str, Any], server: WarmServer) -> dict[str, Any]:
+def _measure(
+    blob: bytes, orders: dict[str, Any], processes: Processes, texts: Mapping[str, str] | None
+) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="lastgood-save-") as name:
         scratch = Path(name)
         folder = scratch / "run" / "checkpoints"
-        folder.mkdir(parents=True)
-        paths = {
-            "old": str(scratch / "old.pt"),
-            "new": str(scratch / "new.pt"),
-            "next": str(scratch / "next.pt"),
-            "folder_old": str(scratch / "older"),
-        }
-        orders = orders | paths | {"since": int(time.time())}
+        aside = {kept: scratch / kept / "state.pt" for kept in ("old", "new", "next")}
+        older = scratch / "older" / "checkpoints"
+        for path in (folder / "…", *aside.values(), older):
+            path.parent.mkdir(parents=True)
+        paths = {kept: str(file) for kept, file in aside.items()}
+        orders = orders | paths | {"folder_old": str(older), "since": int(time.time())}
 
-        def run(target: str, **more: Any) -> dict[str, Any]:
-            with server.spawn(WORKER + target, pack(orders | more)) as worker:
+        def run(target: str, reads: Paths = (), writes: Paths = (), **more: Any) -> dict[str, Any]:
+            folders = {"reads": [str(p.parent) for p in reads], "writes": [str(p.parent) for p in writes]}
+            with processes.spawn(WORKER + target, pack(orders | more), **folders) as worker:
                 worker.channel.send(blob)
-                return ask(worker)  # leaving kills it
+                return ask(worker, texts=texts)  # leaving kills it
 
-        data: dict[str, Any] = {"saver": run("save_series", folder=str(folder))}
-        if Path(paths["next"]).exists() and not _blank(data["saver"]):
+        def look_aside(kept: str) -> dict[str, Any]:
+            return run("look", [aside[kept]], folder=None, file=paths[kept])
+
+        saved = run("save_series", writes=[folder, older, *aside.values()], folder=str(folder))
+        data: dict[str, Any] = {"saver": saved}
+        if aside["next"].exists() and not _blank(saved):
             with ThreadPoolExecutor(2) as both:  # two at a time, as there are at least two cores
-                data["kept"] = list(
-                    both.map(lambda name: run("look", folder=None, file=paths[name]), ("old", "new", "next"))
-                )
-        if "error" in data["saver"]:
+                data["kept"] = list(both.map(look_aside, aside))
+        if "error" in saved:
             return data
         moved = scratch / "elsewhere" / "checkpoints"  # a path that the saver never heard of
         moved.parent.mkdir()
         shutil.move(folder, moved)
-        data["loaded"] = run("look", folder=str(moved))
+        data["loaded"] = run("look", writes=[moved], folder=str(moved))
         if "error" not in data["loaded"]:
-            largest = max((size for _, size in data["saver"]["files"]), default=0)
-            where = points(data["saver"]["changes"], largest)
+            largest = max((size for _, size in saved["files"]), default=0)
+            where = points(saved["changes"], largest)
             with ThreadPoolExecutor(2) as both:
-                data["torn"] = list(both.map(lambda p: _tear(run, scratch, paths, *p), enumerate(where)))
+                data["torn"] = list(both.map(lambda p: _tear(run, older, aside, *p), enumerate(where)))
         return data
 
 
@@ -106,30 +134,48 @@ def _blank(answer: dict[str, Any]) -> bool:
 
 
 def _tear(
-    run: Callable[..., dict[str, Any]], scratch: Path, paths: dict[str, str], number: int, point: Point
+    run: Callable[..., dict[str, Any]], older: Path, aside: dict[str, Path], number: int, point: Point
 ) -> dict[str, Any]:
     """Kill at the point, then see what `load` finds, in a folder that was moved in between."""
+    scratch = older.parent.parent
     folder = scratch / f"torn{number}" / "checkpoints"
-    shutil.copytree(paths["folder_old"], folder)
+    # What a link points to is not ours to copy: whoever set it chose where it leads.
+    shutil.copytree(older, folder, symlinks=True)
     seen: dict[str, Any] = {"says": point.says, "then_saved": point.then_saved, "survived": 0, "cut": []}
     for _ in range(point.kills):
         where = {"change": point.change, "done": point.done, "size": point.size}
-        seen["survived"] += "survived" in run("save_and_die", folder=str(folder), **where)
+        told = run("save_and_die", [aside["new"]], [folder], folder=str(folder), **where)
+        seen["survived"] += "survived" in told
         seen["cut"].append(_cut(folder.parent, point.size))
-    renamed = folder.parent / point.target
-    seen["bytes"] = renamed.stat().st_size if point.target and renamed.is_file() else None
+    seen["bytes"] = _size(folder.parent, point.target)
     seen["target"] = point.target
     if point.then_saved:
-        saved = run("save_once", folder=str(folder))
+        saved = run("save_once", [aside["next"]], [folder], folder=str(folder))
         if "error" in saved:
             return seen | saved
     moved = scratch / f"found{number}" / "checkpoints"
     folder.parent.rename(moved.parent)
-    return seen | run("look", folder=str(moved))
+    return seen | run("look", writes=[moved], folder=str(moved))
+
+
+def _size(root: Path, target: str) -> int | None:
+    """Bytes of the file that is called so below `root`; None where there is no such file there."""
+    path = Path(os.path.normpath(root / target))
+    if not target or not path.is_relative_to(root):
+        return None
+    try:
+        about = path.lstat()
+    except OSError:
+        return None
+    return about.st_size if stat.S_ISREG(about.st_mode) else None
 
 
 def _cut(root: Path, size: int | None) -> list[str]:
     """The files below `root` that end where no more could be written, the newest first."""
-    files = [path for path in root.rglob("*") if path.is_file() and path.stat().st_size == size]
-    files.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    return [str(path.relative_to(root)) for path in files]
+    found = [(path, path.lstat()) for path in root.rglob("*")]
+    files = [
+        (about.st_mtime_ns, path)
+        for path, about in found
+        if stat.S_ISREG(about.st_mode) and about.st_size == size
+    ]
+    return [str(path.relative_to(root)) for _, path in sorted(files, reverse=True)]

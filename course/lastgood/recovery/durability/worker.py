@@ -61,7 +61,7 @@ def save_series(channel: Channel, orders: dict[str, Any]) -> None:
         learner.call("save", functions["save"], captured, str(folder))
         used_by_save |= elsewhere - already
     outside = _recent(used_by_save, orders)
-    shutil.copytree(folder, orders["folder_old"])
+    shutil.copytree(folder, orders["folder_old"], symlinks=True)
     learner.advance(run, orders["extra"])
     captured, _steps = learner.captured_by(functions, run)
     learner.keep(captured, Path(orders["new"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from lastgood.recovery.learner import STAGE_MARK
@@ -14,13 +15,19 @@ STAGE_SECONDS = 20.0
 LONGEST = 160  # characters of a message
 
 
-def ask(worker: Worker, *, timeout: float = STAGE_SECONDS) -> dict[str, Any]:
-    """A worker's next answer, or an `error` in plain data where it died or took too long."""
+def ask(
+    worker: Worker, *, timeout: float = STAGE_SECONDS, texts: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """A worker's next answer, or an `error` in plain data where it died or took too long.
+
+    `texts` are the cells that the learner's functions were written in, by the names that tracebacks give
+    them; without it they are those of this process.
+    """
     try:
         answer: dict[str, Any] = unpack(worker.channel.recv(timeout))
         if "error" in answer:
             error = answer["error"]
-            error["line"] = linecache.getline(error["file"], error["number"]).strip()[:200]
+            error["line"] = _line(texts, error["file"], error["number"]).strip()[:200]
         return answer
     except TimeoutError:
         worker.kill()
@@ -28,6 +35,14 @@ def ask(worker: Worker, *, timeout: float = STAGE_SECONDS) -> dict[str, Any]:
     except EOFError:
         status = worker.wait(STAGE_SECONDS)
         return {"error": _gone(worker, "ProcessDied", f"its process ended with status {status}")}
+
+
+def _line(texts: Mapping[str, str] | None, file: str, number: int) -> str:
+    """A line of a cell. Where texts are given no file is opened, whatever the worker calls it."""
+    if texts is None:
+        return linecache.getline(file, number)
+    lines = texts.get(file, "").splitlines()
+    return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
 def _gone(worker: Worker, kind: str, message: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 import io
+import linecache
 import pickle
 import site
 import sys
@@ -48,6 +49,14 @@ def dumps(functions: dict[str, Callable[..., Any]]) -> bytes:
         return bytes(cloudpickle.dumps({"functions": functions, "main": main, "files": files}))
     except Exception as error:  # every kind of object has its own way to refuse
         raise BundleError(_culprit(values, error)) from error
+
+
+def texts(functions: dict[str, Callable[..., Any]]) -> dict[str, str]:
+    """The text of each cell that they come from, by the name that a traceback gives the cell."""
+    values = [value.obj for value in reachable(functions)]
+    named = [obj for obj in values if isinstance(obj, FunctionType) and by_value(obj)]
+    files = {code.co_filename for obj in named for code in _codes(obj.__code__)}
+    return {file: "".join(linecache.getlines(file)) for file in sorted(files)}
 
 
 def loads(blob: bytes) -> dict[str, Callable[..., Any]]:

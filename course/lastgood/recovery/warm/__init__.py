@@ -9,9 +9,9 @@ and forks a worker for each of them:
             # in the worker: function(channel, b"state", 3)
             answer = worker.channel.recv(timeout=5)
 
-Four files, in reading order: this one, which starts the server; `server`, which runs in it and forks;
-`child`, what a fork becomes; `worker`, the owner's handle on one. What they talk through is in
-`channel`.
+Five files, in reading order: this one, which starts the server; `server`, which runs in it and forks;
+`child`, what a fork becomes, if need be `inside` walls that somebody built; `worker`, the owner's handle on
+one. What they talk through is in `channel`.
 
 Nothing of the owner is in a worker except the bytes that it was sent: not its memory, not its open
 files, not its `__main__`. Whatever happens to the owner, its server and workers end with it.
@@ -41,10 +41,11 @@ from lastgood.recovery.warm.channel import (
     encode_arguments,
     wait_until,
 )
+from lastgood.recovery.warm.inside import Inside
 from lastgood.recovery.warm.server import READY
 from lastgood.recovery.warm.worker import WarmServerError, Worker, tail
 
-__all__ = ["Channel", "ChannelError", "WarmServer", "WarmServerError", "Worker", "shared_server"]
+__all__ = ["Channel", "ChannelError", "Inside", "WarmServer", "WarmServerError", "Worker", "shared_server"]
 
 _START_S = 60.0  # importing torch from a cold disk can take most of it
 _FORK_S = 20.0
@@ -117,10 +118,13 @@ class WarmServer:
                 raise self._failure("the warm server did not start")
             self._ready = True
 
-    def spawn(self, target: str, *args: Argument, cwd: str | None = None) -> Worker:
+    def spawn(
+        self, target: str, *args: Argument, cwd: str | None = None, inside: Inside | None = None
+    ) -> Worker:
         """Fork a worker that calls `target`, "module:function", as function(channel, *args).
 
-        The module is imported in the worker; `cwd` becomes its working directory. An exception
+        The module is imported in the worker; `cwd` becomes its working directory. With `inside` it
+        first steps behind the walls that stand there, where `cwd` is looked up too. An exception
         there ends it with status 1 and a traceback in `Worker.output()`; so does a target that
         does not exist. Raises WarmServerError if the server failed to start, has died or cannot
         fork; ChannelError for an argument of another type, or more bytes than a frame holds.
@@ -128,7 +132,8 @@ class WarmServer:
         if not all(target.partition(":")):
             raise WarmServerError(f'target {target!r} refused: write it as "module:function"')
         frames = encode_arguments(args)
-        request = json.dumps({"target": target, "cwd": cwd}).encode() + b"\n"
+        walls = None if inside is None else [inside.holder, inside.pid_namespace, list(inside.doors)]
+        request = json.dumps({"target": target, "cwd": cwd, "inside": walls}).encode() + b"\n"
         self.wait_ready()
         channel, channel_end = socket.socketpair()
         leash, leash_end = socket.socketpair()

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from lastgood.recovery.warm.channel import Channel, recv_arguments
+from lastgood.recovery.warm.inside import Inside, enter
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -43,6 +44,8 @@ def become_worker(
             os.dup2(output_fd, standard)
         os.close(output_fd)
         die_with_parent(server)
+        if request.get("inside"):
+            enter(Inside(*request["inside"]))
         status = call(request, Channel(socket.socket(fileno=channel_fd)))
     except BaseException:
         traceback.print_exc()

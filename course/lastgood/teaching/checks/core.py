@@ -2,6 +2,8 @@
 
 Only `measure` touches what the learner wrote. What it is tested with is drawn after that code has run.
 Validate runs both in the learner's kernel; a grader can run the second where the learner's code never was.
+Where functions have to be killed and resumed, `measure` returns them as bytes, and a third part tries them
+out in processes of the caller's choice: the grader's are walled off, from each other too.
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ import secrets
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from lastgood.recovery.learner.processes import Processes, Trusting
 from lastgood.recovery.wire import WireError, pack, unpack
+from lastgood.teaching.checks.leaning import leans
 from lastgood.teaching.checks.report import Part, Report, deliver
 
 Data = dict[str, Any]
@@ -24,7 +28,10 @@ Data = dict[str, Any]
 
 @dataclass(frozen=True)
 class Check:
-    """One exercise's test. `draw(seed)` gives the inputs, plain data."""
+    """One exercise's test. `draw(seed)` gives the inputs, plain data.
+
+    `try_out(inputs, measured, processes)`, where there is one, gives the data that `verdict` judges.
+    """
 
     name: str
     exercise: str
@@ -32,6 +39,7 @@ class Check:
     draw: Callable[[int], Data]
     measure: Callable[[dict[str, Any], Data], Data]
     verdict: Callable[[Data, Data], Report]
+    try_out: Callable[[Data, Data, Processes], Data] | None = None
 
     def __call__(self, *arguments: Any, **named: Any) -> Report:
         """Draw, measure, judge and deliver: what a graded cell does."""
@@ -45,10 +53,16 @@ class Check:
         inputs = self.draw(secrets.randbits(31) if seed is None else seed)
         with quiet() as said:
             try:
-                data = unpack(pack(self.measure(names, inputs)))  # what could not cross a wire is no answer
+                data = unpack(self.measured(names, inputs))
             except WireError as error:
                 data = {"error": f"The result is not made of tensors, numbers and text: {error}"}
+            if self.try_out is not None:
+                data = self.try_out(inputs, data, Trusting())
         return self.verdict(inputs, data | {"stderr": said()[-500:]})
+
+    def measured(self, names: dict[str, Any], inputs: Data) -> bytes:
+        """What `measure` returns, packed. Raises WireError: what cannot cross a wire is no answer."""
+        return pack(self.measure(names, inputs))
 
     def failed(self, why: str, reread: str = "", *, pending: bool = False) -> Report:
         """A report that earns nothing, for one reason. `pending`: nothing is written yet that could fail."""
@@ -79,14 +93,19 @@ def attempt(function: Any, *arguments: Any) -> tuple[Any, str]:
         return None, f"Your function raised {type(error).__name__}: {str(error)[:500]}"
 
 
-def borrowed(function: Any) -> str:
-    """A sentence where a function or class is the library's own, or stands on one that is; else empty."""
+def borrowed(function: Any, answers: Collection[str] = (), lent: Collection[Any] = ()) -> str:
+    """A sentence where a function or class is the library's own, or stands on one that is; else empty.
+
+    Also where it uses something of the modules `answers`, but for what is `lent`: see `leans`.
+    """
     kind = "class" if isinstance(function, type) else "function"
     for ancestor in (function, *getattr(function, "__mro__", ())):
         home = getattr(ancestor, "__module__", None) or ""
         if home.split(".")[0] == "lastgood":
             return f"This is the library's own {kind}, from {home}. Write yours in the notebook."
-    return "" if callable(function) else f"This is a {type(function).__name__}, not a function."
+    if not callable(function):
+        return f"This is a {type(function).__name__}, not a function."
+    return leans(function, answers, lent) if answers else ""
 
 
 @contextlib.contextmanager

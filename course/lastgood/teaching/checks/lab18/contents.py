@@ -6,7 +6,8 @@ from typing import Any
 
 from lastgood.recovery import audit
 from lastgood.recovery.components import LOADER, STEP, TITLES
-from lastgood.recovery.learner.bundle import BundleError
+from lastgood.recovery.learner import bundle
+from lastgood.recovery.learner.processes import Processes
 from lastgood.recovery.learner.reads import data_globals
 from lastgood.teaching.checks.core import Check, Data, borrowed
 from lastgood.teaching.checks.lab18.passages import COPIES, MORE_THAN_WEIGHTS, THREADS
@@ -22,10 +23,17 @@ def _measure(names: dict[str, Any], inputs: Data) -> Data:
         if refused:
             return {"error": f"{name}: {refused}"}
     try:
-        measured = audit.measure(functions, plan(inputs))
-    except BundleError as error:
+        blob = bundle.dumps(functions)
+    except bundle.BundleError as error:
         return {"error": str(error)}
-    return {"audit": measured, "reads": data_globals(functions.values())}
+    return {"blob": blob, "texts": bundle.texts(functions), "reads": data_globals(functions.values())}
+
+
+def _try_out(inputs: Data, data: Data, processes: Processes) -> Data:
+    if "error" in data:
+        return data
+    followed = audit.follow(data["blob"], plan(inputs), processes, data["texts"])
+    return {"audit": followed, "reads": data["reads"]}
 
 
 def _judge(inputs: Data, data: Data) -> Report:
@@ -83,4 +91,4 @@ def _curve_words(found: audit.Audit) -> str:
     )
 
 
-CONTENTS = Check("capture_restore", "B Capture and restore", 10, draw, _measure, _judge)
+CONTENTS = Check("capture_restore", "B Capture and restore", 10, draw, _measure, _judge, _try_out)

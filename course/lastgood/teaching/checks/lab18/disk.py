@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from lastgood.recovery import durability
-from lastgood.recovery.learner.bundle import BundleError
+from lastgood.recovery.learner.bundle import BundleError, texts
+from lastgood.recovery.learner.processes import Processes
 from lastgood.recovery.learner.reads import data_globals
 from lastgood.teaching.checks.core import Check, Data, borrowed
 from lastgood.teaching.checks.lab18.passages import CANNOT_TEAR
@@ -29,10 +30,18 @@ def _measure(names: dict[str, Any], inputs: Data) -> Data:
         if refused:
             return {"error": f"{name}: {refused}"}
     try:
-        measured = durability.measure(functions, plan(inputs))
+        every, own = durability.bundles(functions)
     except BundleError as error:
         return {"error": str(error)}
-    return {"saved": measured, "reads": data_globals([functions["save"], functions["load"]])}
+    reads = data_globals([functions["save"], functions["load"]])
+    return {"every": every, "own": own, "texts": texts(functions), "reads": reads}
+
+
+def _try_out(inputs: Data, data: Data, processes: Processes) -> Data:
+    if "error" in data:
+        return data
+    saved = durability.follow(data["every"], data["own"], plan(inputs), processes, data["texts"])
+    return {"saved": saved, "reads": data["reads"]}
 
 
 def _judge(inputs: Data, data: Data) -> Report:
@@ -80,4 +89,4 @@ def _torn(found: durability.Durability) -> str:
     return "\n".join(lines)
 
 
-DURABILITY = Check("save_load", "C Save and load", sum(POINTS.values()), draw, _measure, _judge)
+DURABILITY = Check("save_load", "C Save and load", sum(POINTS.values()), draw, _measure, _judge, _try_out)
