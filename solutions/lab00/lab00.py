@@ -12,21 +12,21 @@
 # You will build the model of this course, from an empty cell to text that it writes itself: log lines of a training run, with
 # failures in them. It is small, and it is a whole GPT. From lab 18 on, it is what gets killed.
 #
-# - **Time**: 60 to 75 minutes. It is fine to stop after any part.
+# - **Time**: about 70 minutes. It is fine to stop after any part.
 # - **Before**: Python, and some PyTorch: tensors, `nn.Linear`, what a gradient is. No GPU. Any word that feels slippery is in the
 #   [glossary](../../glossary.md).
 # - **How it works**: each exercise opens with something that goes wrong or is missing. Then comes a cell with a blank, then a
-#   cell that checks it. A check that fails is normal. It says why. It uses the course's own parts for whatever an earlier exercise
-#   should have brought, so a mistake costs its own points and no others.
+#   cell that checks it. A check that fails is normal, and says why. For whatever an earlier exercise should have brought, checks
+#   take the course's own parts: a mistake costs its own points and no others.
 # - **Points**: 30, all checked on the spot. The *Validate* button in the toolbar runs all checks in a fresh kernel.
 #
-# | part | what you write | points |
-# |---|---|---|
-# | A | `embed` | 2 |
-# | B | attention: `causal_mask`, `attention_weights`, `SelfAttention` | 9 |
-# | C | `make_mlp`, `Block`, `GPT` | 9 |
-# | D | `next_token_loss`, `train_step`, `heldout_loss` | 7 |
-# | E | `sample` | 3 |
+# | part | what you write | points | minutes |
+# |---|---|---|---|
+# | A | `embed` | 2 | 8 |
+# | B | attention: `causal_mask`, `attention_weights`, `SelfAttention` | 9 | 24 |
+# | C | `make_mlp`, `Block`, `GPT` | 9 | 15 |
+# | D | `next_token_loss`, `train_step`, `heldout_loss` | 7 | 15 |
+# | E | `sample` | 3 | 8 |
 #
 # Tensors have axes, and axes have letters. These stay the same all the way, in comments and in reports:
 #
@@ -47,6 +47,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lastgood.teaching.checks.lab00 import check
+from lastgood.teaching.views.attention import attention_map, loss_curve, mask_picture
 from lastgood.training.data import Batch, Loader
 from lastgood.training.logbook import ENTROPY, Vocabulary, generate
 from lastgood.training.model import GPTConfig
@@ -69,8 +70,8 @@ config
 print(generate(seed=0, n_chars=220))
 
 table = torch.randn(len(vocabulary), config.n_embd)  # (V, C)
-one, other = (table[vocabulary.encode(text)] for text in ("node12", "node21"))  # (T, C) each
-print("vectors of node12 and node21, in any order: the same?", torch.equal(one.sort(0)[0], other.sort(0)[0]))
+one, other = (table[vocabulary.encode(text)] for text in ("node12", "node21"))  # (T, C) each: six vectors
+print("node21 has the vectors of node12, the last two exchanged:", torch.equal(other, one[[0, 1, 2, 3, 5, 4]]))
 
 # %% [markdown]
 # The same six vectors. Attention, which comes next, sees vectors and not their places: to it, the two hosts would be one. So each
@@ -118,8 +119,8 @@ x[3] += 1.0  # another last character
 print("the first position's vector moved by", ((equal @ x)[0] - before).abs().max().item())
 
 # %% [markdown]
-# The first position knows the end of the text. A model that is to predict each character from those before it would only have to look:
-# it learns to copy, and has nothing to say when it is asked for text that does not exist yet. What it may see is laid down by a
+# The first position knows the end of the text. A model that is to predict each next character would only have to look at it: it
+# learns to copy, and has nothing to say when the text does not exist yet. What a position may see is laid down by a
 # [causal mask](../../glossary.md#causal-mask).
 #
 # **Write `causal_mask(length)`.** It returns a `(length, length)` tensor of booleans. Row `t` is `True` in the columns that
@@ -132,8 +133,8 @@ print("the first position's vector moved by", ((equal @ x)[0] - before).abs().ma
 #
 # <details><summary>Hint 2</summary>
 #
-# `torch.ones(length, length, dtype=torch.bool)` is the mask that allows everything. Torch has a method that keeps one triangle of a
-# matrix. The diagonal belongs to it.
+# `torch.ones(length, length, dtype=torch.bool)` is the mask that allows everything. `tril` and `triu`, two methods, each keep one triangle of
+# a matrix, and the diagonal with it. Which of the two is yours?
 # </details>
 
 
@@ -152,27 +153,26 @@ check.causal_mask(causal_mask)
 # This is your mask, on a piece of log.
 
 # %%
-from lastgood.teaching.views.attention import attention_map, loss_curve, mask_picture
-
 mask_picture(causal_mask(13), "node07 lost: ")
 
 # %% [markdown]
 # ### Where to look
 #
-# Equal weights find nothing. So each position asks and answers: it has a *query*, the vector of what it looks for, and a *key*, of
-# what it has to offer. The score of position t for position s is the dot product of t's query with s's key, and a
-# [softmax](../../glossary.md#softmax) makes weights of a row of scores. Here are random queries and keys, and the largest
-# weight among ten:
+# Equal weights find nothing. So each position asks and answers: it has a *query*, a vector of what it looks for, and a *key*, of
+# what it has to offer. (Linear layers, which are learned, will make both of the position's own vector.) The score of position t for
+# position s is the dot product of t's query with s's key, and a [softmax](../../glossary.md#softmax) makes weights of a row of
+# scores. Here are random queries and keys, and the largest weight among ten:
 
 # %%
-for D in (4, 16, 64, 256):
-    q, k = torch.randn(1000, 1, D), torch.randn(1000, 10, D)
-    weights = (q @ k.transpose(1, 2)).softmax(-1)  # (1000, 1, 10)
-    print(f"D = {D:3d}: the largest of ten weights is {weights.max(-1)[0].mean():.2f} on average")
+for width in (4, 16, 64, 256):
+    queries, keys = torch.randn(1000, 1, width), torch.randn(1000, 10, width)
+    weights = (queries @ keys.transpose(1, 2)).softmax(-1)  # (1000, 1, 10)
+    print(f"D = {width:3d}: the largest of ten weights is {weights.max(-1)[0].mean():.2f} on average")
 
 # %% [markdown]
 # The wider the vectors, the larger the scores, and the more does the softmax give all to one position, before anything is
-# learned. Where it gives all or nothing, hardly any gradient comes back. A dot product of D random numbers has a size of about √D, so that is what it is divided by.
+# learned. Where it gives all or nothing, hardly any gradient comes back. The dot product of two vectors of D random numbers has a
+# size of about √D, so that is what it is divided by.
 #
 # The other trap is the mask. Multiply a score by 0, and what does the softmax make of it? Not nothing: e⁰ is 1.
 #
@@ -221,8 +221,8 @@ print("the two exchanged:                 ", (half @ torch.stack([host, hour])).
 #
 # **Write `SelfAttention.forward(x)`,** from `(B, T, C)` to `(B, T, C)`. The layers are given; keep their names.
 #
-# 1. `self.qkv(x)` is `(B, T, 3C)`: first all of q, then all of k, then all of v.
-# 2. Of each, make `(B, H, T, D)`. Head 0 has the first D channels, head 1 the next D.
+# 1. Given: one Linear layer makes query, key and value of each position's vector, `(B, T, 3C)`, and `split` cuts them apart.
+# 2. Of each, make `(B, H, T, D)`; H is `self.n_head`. Head 0 has the first D channels, head 1 the next D.
 # 3. The weights, by your function, with the first T rows and columns of `self.mask`.
 # 4. `self.dropout` on the weights. ([Dropout](../../glossary.md#dropout) acts in training only.)
 # 5. The weighted values, joined to `(B, T, C)` again, and through `self.out`.
@@ -254,10 +254,11 @@ class SelfAttention(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         B, T, C = x.shape
+        q, k, v = self.qkv(x).split(C, dim=2)  # (B, T, C) each
         ### BEGIN SOLUTION
         q, k, v = (
             part.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)  # (B, H, T, D)
-            for part in self.qkv(x).split(C, dim=2)
+            for part in (q, k, v)
         )
         weights = attention_weights(q, k, self.mask[:T, :T])  # (B, H, T, T)
         y = self.dropout(weights) @ v  # (B, H, T, D)
@@ -365,21 +366,17 @@ check.block(Block)
 # ### The whole model
 #
 # Tokens become vectors, blocks work on them, and at the end stands a head: a layer from C channels to V numbers, one for each
-# character that may come next. These are the [logits](../../glossary.md#logits). It is as large as the table of characters:
-
-# %%
-print(f"{config.vocab_size * config.n_embd:,} numbers say which vector a character has,")
-print(f"{config.vocab_size * config.n_embd:,} say which vectors mean that this character comes next")
-
-# %% [markdown]
-# Both tables hold a vector for each character, and alike characters should have alike vectors in both. Learned apart, they would
-# learn that twice. GPTs of this size let them be one: the head is *tied* to the embedding.
+# character that may come next. These are the [logits](../../glossary.md#logits).
+#
+# Its weight is `(V, C)`, as the table of characters is. Both hold a vector for each character, and alike characters should have
+# alike vectors in both. Learned apart, they would learn that twice. GPTs of this size let them be one: the head is *tied* to the
+# embedding.
 #
 # **Write the last line of `GPT.__init__`, and `GPT.forward(tokens)`.**
 #
 # 1. In `__init__`: make the weight of `self.head` the weight of `self.tokens`. The same parameter, not a copy.
-# 2. In `forward`: `embed` the tokens with the weights of the two tables; `self.dropout`; then one block after the other; then
-#    `self.norm`; then `self.head`. Return `(B, T, V)`.
+# 2. In `forward`: `embed` the tokens with the weights of the two tables; `self.dropout`; then, one after the other, the modules in
+#    the list `self.blocks`; then `self.norm`; then `self.head`. Return `(B, T, V)`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -440,8 +437,8 @@ print(f"{sum(p.numel() for p in model.parameters()):,} parameters; logits differ
 # ### What it has to predict
 #
 # The loss is the [cross entropy](../../glossary.md#cross-entropy): the mean of `-log p`, where p is the probability that the model gave to
-# the character that really came. Which character is that, for row t of the logits? Here is a “model” that has learned nothing but to
-# repeat what it has just read:
+# the character that really came. The logarithm is the natural one, so it counts [nats](../../glossary.md#nats). Which character is
+# that, for row t of the logits? Here is a “model” that has learned nothing but to repeat what it has just read:
 
 # %%
 said = torch.tensor([[3, 1, 4, 1, 5, 2]])  # (B, T)
@@ -497,6 +494,12 @@ for _ in range(3):
 #
 # **Write `train_step(model, optimizer, batch)`.** One step: the loss of this batch, its gradient and no other, one step of the optimizer. Return
 # the loss as a plain number.
+#
+# <details><summary>Hint</summary>
+#
+# Three calls, in an order for you to find: `optimizer.step()` moves the parameters, `loss.backward()` adds to their gradients,
+# `optimizer.zero_grad()` forgets those. `loss.item()` is a plain number.
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "train-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -581,15 +584,17 @@ print(f"floor                        {ENTROPY:.3f}")
 loss_curve(training, heldout)
 
 # %% [markdown]
-# At first it knows no more than the number of characters: the loss begins near ln 36 = 3.58. Then it learns which
-# characters are common, which come together, and at last what a log line is. It ends above the floor, for two reasons. It could be trained
-# longer. And a window may begin in the middle of a line, where nobody can know what the grammar knows.
+# At first, all 36 characters are as likely: the loss begins near ln 36 = 3.58. Then it learns which characters are common, which come
+# together, and at last what a log line is. It ends above the floor, for two reasons. It could be trained longer. And a window may
+# begin in the middle of a line, where nobody can know what the grammar knows. The training loss lies higher still: it is taken with
+# dropout on, and on disturbed inputs.
 #
-# What has it learned to look at? Here is one head of the first block on a new line. Each row adds up to 1. Try others: `layer` is 0 or
-# 1, `head` 0 to 3.
+# What has it learned to look at? Here is one head of the second block on a new line. Each row adds up to 1. A dark cell beside the
+# diagonal: the head reads the character just before. A dark column: many rows look back at one character, such as one that tells
+# which kind of line this is. Try others: `layer` is 0 or 1, `head` 0 to 3.
 
 # %%
-attention_map(model, "07:31 node03 lost: ecc error", layer=0, head=0)
+attention_map(model, "07:31 node03 lost: ecc error", layer=1, head=2)
 
 # %% [markdown]
 # ## E. Text
@@ -612,9 +617,9 @@ print(vocabulary.decode(line[0]))
 # character is *drawn*, with the probability that the model gives it, and from a generator of its own, so that drawing text does not
 # change the random numbers of a run.
 #
-# How much text should the model see? No more than `block_size` characters fit, and one less is better. In a full window the last
-# row of the logits has no target: your loss leaves it out, so nobody has ever trained the last place. Take the `- 1` out of the cell
-# above, and see how the text falls apart once it fills the block.
+# No more than `block_size` characters fit into the model, and one less is better: in a full window the last row of the logits has
+# no target, so nobody has ever trained the last place. (Take the `- 1` out of the cell above: the text falls apart once it fills the
+# block.)
 #
 # **Write `sample(model, tokens, n, generator)`.** `tokens` are `(1, T)`. Return `(1, T + n)`: the tokens, and n more after them. Each is drawn
 # with `generator` from the softmax of the **last** row of the logits. Show the model the last `model.config.block_size - 1` tokens, or

@@ -1,86 +1,10 @@
-"""Lab 00, parts A and B: embeddings and attention."""
+"""Lab 00, part B: where a position looks, with one head and with several."""
 
 from autograder.mutants import Variant
-from autograder.mutants.lab00.parts import (
-    EMBED,
-    EMBED_BODY,
-    HEADS,
-    HEADS_BODY,
-    MASK,
-    WEIGHTS,
-    WEIGHTS_BODY,
-)
+from autograder.mutants.lab00.parts import HEADS, WEIGHTS, WEIGHTS_BODY
 
 _SPLIT = "part.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)  # (B, H, T, D)"
 _JOIN = "y.transpose(1, 2).reshape(B, T, C)"
-
-_EMBED_MUTANTS = (
-    Variant(
-        "positions-forgotten",
-        "a character is a character",
-        ((EMBED_BODY, "    return characters[tokens]\n"),),
-        {EMBED: 2},
-        ("Positions are missing",),
-    ),
-    Variant(
-        "positions-along-the-batch",
-        "a new axis makes the shapes fit",
-        ((EMBED_BODY, "    return characters[tokens] + positions[: tokens.size(0), None]\n"),),
-        {EMBED: 2},
-        ("follows the batch", "along T"),
-    ),
-    Variant(
-        "positions-of-the-characters",
-        "both tables are looked up by the tokens",
-        ((EMBED_BODY, "    return characters[tokens] + positions[tokens]\n"),),
-        {EMBED: 2},
-        ("by the character's number",),
-    ),
-    Variant(
-        "positions-of-a-whole-block",
-        "a window is as long as the block",
-        ((EMBED_BODY, "    return characters[tokens] + positions\n"),),
-        {EMBED: 2},
-        ("raised RuntimeError", "must match"),
-    ),
-    Variant(
-        "embeddings-side-by-side",
-        "two things are joined by cat",
-        (
-            (
-                EMBED_BODY,
-                "    B, T = tokens.shape\n"
-                "    return torch.cat([characters[tokens], positions[:T].expand(B, T, -1)], dim=-1)\n",
-            ),
-        ),
-        {EMBED: 2},
-        ("side by side", "C stays C"),
-    ),
-)
-
-_MASK_MUTANTS = (
-    Variant(
-        "mask-shifted",
-        "the diagonal is hidden",
-        ((".tril()", ".tril(-1)"),),
-        {MASK: 2},
-        ("off by one", "does not see itself"),
-    ),
-    Variant(
-        "mask-that-sees-one-ahead",
-        "the triangle above the diagonal is what is hidden",
-        ((".tril()", ".tril(1)"),),
-        {MASK: 2},
-        ("off by one", "t + 1"),
-    ),
-    Variant(
-        "mask-transposed",
-        "the upper triangle is the one that comes later",
-        ((".tril()", ".triu()"),),
-        {MASK: 2},
-        ("transposed",),
-    ),
-)
 
 _WEIGHTS_MUTANTS = (
     Variant(
@@ -222,27 +146,32 @@ _HEADS_MUTANTS = (
         "every window is full",
         (("self.mask[:T, :T]", "self.mask"),),
         {HEADS: 4},
-        ("forward raised RuntimeError",),
+        ("forward raised RuntimeError", "first T rows", "x of shape"),
     ),
     Variant(
-        "borrowed-attention",
-        "the library has it, and a subclass is mine",
+        "heads-split-by-a-view",
+        "a view makes any shape of the same size",
+        ((_SPLIT, "part.view(B, self.n_head, T, C // self.n_head)"),),
+        {HEADS: 4},
+        ("side by side", "may mix them up", "then transpose"),
+    ),
+    Variant(
+        "heads-behind-time",
+        "with an axis for the heads they are split",
         (
-            (
-                "from lastgood.training.model import GPTConfig\n",
-                "from lastgood.training.model import GPTConfig\n"
-                "from lastgood.training.model import SelfAttention as Theirs\n",
-            ),
-            ("class SelfAttention(nn.Module):", "class SelfAttention(Theirs):"),
-            (
-                "        super().__init__()\n        self.n_head",
-                "        super().__init__(config)\n        self.n_head",
-            ),
-            (HEADS_BODY, "        return super().forward(x)\n"),
+            (_SPLIT, "part.view(B, T, self.n_head, C // self.n_head)"),
+            (_JOIN, "y.reshape(B, T, C)"),
         ),
         {HEADS: 4},
-        ("the library's own class",),
+        ("must match", "swap H and T"),
+    ),
+    Variant(
+        "dropout-on-the-values",
+        "what the head gives is dropped",
+        (("y = self.dropout(weights) @ v", "y = self.dropout(weights @ v)"),),
+        {HEADS: 1},
+        ("in the wrong place", "before they meet the values", "ok heads"),
     ),
 )
 
-ATTENTION_MUTANTS = (*_EMBED_MUTANTS, *_MASK_MUTANTS, *_WEIGHTS_MUTANTS, *_HEADS_MUTANTS)
+ATTENTION_MUTANTS = (*_WEIGHTS_MUTANTS, *_HEADS_MUTANTS)

@@ -1,7 +1,7 @@
 """Lab 00, part C: MLP, block and the whole model."""
 
 from autograder.mutants import Variant
-from autograder.mutants.lab00.parts import BLOCK, BLOCK_BODY, GPT, GPT_BODY, MLP, TIED
+from autograder.mutants.lab00.parts import BLOCK, BLOCK_BODY, GPT, MLP, TIED
 
 _MLP_MUTANTS = (
     Variant(
@@ -118,6 +118,31 @@ _BLOCK_MUTANTS = (
         {BLOCK: 1},
         ("in the wrong place", "before that is added"),
     ),
+    Variant(
+        "x-changed-in-place",
+        "+= is short for x = x +",
+        (
+            (
+                "        x = x + self.dropout(self.attention(self.norm_1(x)))",
+                "        x += self.dropout(self.attention(self.norm_1(x)))",
+            ),
+        ),
+        {BLOCK: 3},
+        ("changes x in place", "backward()"),
+    ),
+    Variant(
+        "attention-lost-on-the-way",
+        "x is x",
+        (
+            (
+                BLOCK_BODY,
+                "        y = x + self.dropout(self.attention(self.norm_1(x)))\n"
+                "        return x + self.mlp(self.norm_2(y))\n",
+            ),
+        ),
+        {BLOCK: 3},
+        ("lost on the way", "the x from before"),
+    ),
 )
 
 _GPT_MUTANTS = (
@@ -181,23 +206,35 @@ _GPT_MUTANTS = (
         ("self.dropout is never used", "sum of the embeddings"),
     ),
     Variant(
-        "borrowed-model",
-        "a subclass is a class of mine",
+        "positions-looked-up-by-tokens",
+        "both embeddings are called with the tokens",
         (
             (
-                "from lastgood.training.model import GPTConfig\n",
-                "from lastgood.training.model import GPT as Theirs\n"
-                "from lastgood.training.model import GPTConfig\n",
+                "embed(tokens, self.tokens.weight, self.positions.weight)  # (B, T, C)",
+                "self.tokens(tokens) + self.positions(tokens)",
             ),
-            ("class GPT(nn.Module):", "class GPT(Theirs):"),
+        ),
+        {GPT: 3},
+        ("asks for row tokens", "0 to T - 1", "ok tied head"),
+    ),
+    Variant(
+        "tables-as-modules",
+        "an embedding is a table",
+        (
             (
-                "        super().__init__()\n        self.config",
-                "        super().__init__(config)\n        self.config",
+                "embed(tokens, self.tokens.weight, self.positions.weight)",
+                "embed(tokens, self.tokens, self.positions)",
             ),
-            (GPT_BODY, "        return super().forward(tokens)\n"),
         ),
         {GPT: 4},
-        ("the library's own class",),
+        ("not subscriptable", "is its .weight"),
+    ),
+    Variant(
+        "blocks-called-as-one",
+        "a ModuleList is a Sequential",
+        (("        for block in self.blocks:\n            x = block(x)\n", "        x = self.blocks(x)\n"),),
+        {GPT: 4},
+        ("is a list and no layer", "each module in it"),
     ),
 )
 

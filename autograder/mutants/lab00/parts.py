@@ -20,7 +20,7 @@ WEIGHTS_BODY = """    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  
 """
 HEADS_BODY = """        q, k, v = (
             part.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)  # (B, H, T, D)
-            for part in self.qkv(x).split(C, dim=2)
+            for part in (q, k, v)
         )
         weights = attention_weights(q, k, self.mask[:T, :T])  # (B, H, T, T)
         y = self.dropout(weights) @ v  # (B, H, T, D)

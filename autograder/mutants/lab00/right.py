@@ -16,6 +16,8 @@ from autograder.mutants.lab00.parts import (
     WEIGHTS_BODY,
 )
 
+_EMBED_START = "def embed("
+
 RIGHT_STYLES = (
     Variant(
         "einsum",
@@ -178,6 +180,37 @@ RIGHT_STYLES = (
                 "        ticket = torch.rand(1, generator=generator) * chances[-1]\n"
                 "        numbers.append(int(torch.searchsorted(chances, ticket)))\n"
                 "    return torch.tensor([numbers])\n",
+            ),
+        ),
+    ),
+    Variant(
+        "helpers",
+        "helpers, a partial, defaults, and names of the library's that are no answers",
+        (
+            (
+                _EMBED_START,
+                "from functools import partial\n\nlower = partial(torch.tril, diagonal=0)\n\n\n"
+                f"{_EMBED_START}",
+            ),
+            (MASK_BODY, "    return lower(torch.ones(length, length, dtype=torch.bool))\n"),
+            (
+                MLP_BODY,
+                "    assert isinstance(config, GPTConfig)\n"
+                "    return nn.Sequential(*_layers(config.n_embd), nn.Dropout(config.dropout))\n"
+                "\n\n"
+                "def _layers(C, wide=4, between=nn.GELU):\n"
+                "    yield from (nn.Linear(C, wide * C), between(), nn.Linear(wide * C, C))\n",
+            ),
+            (
+                STEP_BODY,
+                "    from lastgood.training.data import Batch as Windows\n"
+                "\n"
+                "    assert isinstance(batch, Windows)\n"
+                "    optimizer.zero_grad()\n"
+                "    loss = next_token_loss(model(batch.inputs), batch.tokens)\n"
+                "    loss.backward()\n"
+                "    optimizer.step()\n"
+                "    return loss.tolist()\n",
             ),
         ),
     ),

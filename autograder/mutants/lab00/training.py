@@ -1,4 +1,4 @@
-"""Lab 00, parts D and E: loss, training, evaluation and text."""
+"""Lab 00, part D: loss, training and evaluation."""
 
 from autograder.mutants import Variant
 from autograder.mutants.lab00.parts import (
@@ -6,7 +6,6 @@ from autograder.mutants.lab00.parts import (
     HELDOUT_BODY,
     LOSS,
     LOSS_BODY,
-    SAMPLE,
     STEP,
     STEP_BODY,
 )
@@ -25,6 +24,44 @@ _LOSS_MUTANTS = (
         (("tokens[:, 1:].flatten())", 'tokens[:, 1:].flatten(), reduction="sum")'),),
         {LOSS: 2},
         ("where the mean is wanted",),
+    ),
+    Variant(
+        "loss-of-probabilities",
+        "cross entropy takes probabilities",
+        (("logits[:, :-1].flatten(0, 1)", "logits[:, :-1].softmax(-1).flatten(0, 1)"),),
+        {LOSS: 2},
+        ("softmax comes before it", "has its own"),
+    ),
+    Variant(
+        "loss-cut-along-the-batch",
+        "the first axis is time",
+        (
+            (
+                "logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()",
+                "logits[:-1].flatten(0, 1), tokens[1:].flatten()",
+            ),
+        ),
+        {LOSS: 2},
+        ("Shifted along B", "the second axis"),
+    ),
+    Variant(
+        "loss-cut-after-flattening",
+        "the text is one long line",
+        (
+            (
+                "logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()",
+                "logits.flatten(0, 1)[:-1], tokens.flatten()[1:]",
+            ),
+        ),
+        {LOSS: 2},
+        ("after the windows were joined", "Cut first, then flatten"),
+    ),
+    Variant(
+        "loss-with-three-axes",
+        "cross_entropy finds the last axis itself",
+        (("logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()", "logits[:, :-1], tokens[:, 1:]"),),
+        {LOSS: 2},
+        ("Expected target size", "(N, V) logits", "flatten(0, 1)"),
     ),
 )
 
@@ -137,80 +174,13 @@ _HELDOUT_MUTANTS = (
         {HELDOUT: 1},
         ("is left in training mode",),
     ),
-)
-
-_DRAW = "torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)  # (1, 1)"
-
-_SAMPLE_MUTANTS = (
     Variant(
-        "argmax",
-        "the model knows best",
-        ((_DRAW, "logits.argmax(dim=-1, keepdim=True)"),),
-        {SAMPLE: 1},
-        ("always the likeliest", "ok context"),
-    ),
-    Variant(
-        "from-the-first-row",
-        "row 0 is the answer",
-        (("block_size :])[:, -1]  # (1, V)", "block_size :])[:, 0]"),),
-        {SAMPLE: 3},
-        ("first row",),
-    ),
-    Variant(
-        "not-cut-to-the-block",
-        "the more context the better",
-        (("model(tokens[:, 1 - model.config.block_size :])[:, -1]  # (1, V)", "model(tokens)[:, -1]"),),
-        {SAMPLE: 3},
-        ("longer than the model's block", "last block_size"),
-    ),
-    Variant(
-        "cut-at-the-wrong-end",
-        "block_size characters are block_size characters",
-        (("tokens[:, 1 - model.config.block_size :])", "tokens[:, : model.config.block_size - 1])"),),
-        {SAMPLE: 3},
-        ("the wrong end",),
-    ),
-    Variant(
-        "a-place-that-was-never-trained",
-        "a block of 48 has 48 places",
-        (("tokens[:, 1 - model.config.block_size :])", "tokens[:, -model.config.block_size :])"),),
-        {SAMPLE: 3},
-        ("the whole block", "has no target", "block_size - 1"),
-    ),
-    Variant(
-        "last-character-alone",
-        "the next character follows the last one",
-        (("tokens[:, 1 - model.config.block_size :])", "tokens[:, -1:])"),),
-        {SAMPLE: 3},
-        ("the last character only",),
-    ),
-    Variant(
-        "seed-ignored",
-        "torch draws",
-        ((_DRAW, "torch.multinomial(logits.softmax(dim=-1), 1)"),),
-        {SAMPLE: 1},
-        ("global generator",),
-    ),
-    Variant(
-        "seeded-anew",
-        "a seed makes it reproducible",
-        (
-            (
-                "    with torch.no_grad():\n        for _ in range(n):\n            logits",
-                "    generator.manual_seed(0)\n"
-                "    with torch.no_grad():\n        for _ in range(n):\n            logits",
-            ),
-        ),
-        {SAMPLE: 1},
-        ("Another seed gives the same text",),
-    ),
-    Variant(
-        "softmax-twice",
-        "probabilities are made twice as sure",
-        ((_DRAW, "torch.multinomial(logits.softmax(dim=-1).softmax(dim=-1), 1, generator=generator)"),),
-        {SAMPLE: 3},
-        ("softmax of the logits as they are",),
+        "held-out-loss-as-a-tensor",
+        "without a graph a tensor is a number",
+        (("next_token_loss(model(windows), windows).item()", "next_token_loss(model(windows), windows)"),),
+        {HELDOUT: 1},
+        ("still a tensor", "loss.item()", "ok leaves the model"),
     ),
 )
 
-TRAINING_MUTANTS = (*_LOSS_MUTANTS, *_STEP_MUTANTS, *_HELDOUT_MUTANTS, *_SAMPLE_MUTANTS)
+TRAINING_MUTANTS = (*_LOSS_MUTANTS, *_STEP_MUTANTS, *_HELDOUT_MUTANTS)

@@ -99,16 +99,14 @@ def test_weights_are_right_or_their_mistake_is_named(name: str) -> None:
 
 
 def of(base: type[nn.Module], forward: Callable[..., Any]) -> Any:
-    """A learner's class with the layers of `base`: no subclass of it, which would be refused."""
+    """A class with the layers of `base`, of this module: what it borrows is not looked into, as a cell is."""
 
     def build(self: Any, config: GPTConfig) -> None:
         nn.Module.__init__(self)
         made = base(config)
         self.__dict__.update(made.__dict__)
 
-    return type(
-        base.__name__, (nn.Module,), {"__init__": build, "forward": forward, "__module__": "__main__"}
-    )
+    return type(base.__name__, (nn.Module,), {"__init__": build, "forward": forward})
 
 
 BLOCKS: dict[str, tuple[Callable[..., Any], str]] = {

@@ -13,6 +13,8 @@ from lastgood.teaching.checks.core import Check, Data, attempt, borrowed
 from lastgood.teaching.checks.report import Part, Report
 from lastgood.training.model import causal_mask, next_token_loss
 
+ANSWERS = ("lastgood.training.model", "lastgood.teaching")
+
 
 def mask_check(exercise: str, reread: str) -> Check:
     """A check of `causal_mask(length)`, worth 2 points. `reread` is the passage that explains it."""
@@ -52,7 +54,7 @@ def _draw_mask(seed: int) -> Data:
 
 
 def _measure_mask(names: dict[str, Any], inputs: Data) -> Data:
-    refused = borrowed(names["0"])
+    refused = borrowed(names["0"], ANSWERS)
     masks = []
     for length in inputs["lengths"]:
         value, fault = (None, refused) if refused else attempt(names["0"], length)
@@ -98,23 +100,28 @@ def _batch(inputs: Data) -> tuple[Tensor, Tensor]:
 
 def _draw_loss(seed: int) -> Data:
     source = random.Random(seed)
-    return {"seed": seed, "shape": [source.randrange(2, 5), source.randrange(4, 9), source.randrange(5, 11)]}
+    B, T = source.randrange(2, 5), source.randrange(4, 9)
+    return {"seed": seed, "shape": [B, T, source.randrange(T, 11)]}  # V of T - 1 would hide a missing flatten
 
 
 def _measure_loss(names: dict[str, Any], inputs: Data) -> Data:
-    refused = borrowed(names["0"])
+    refused = borrowed(names["0"], ANSWERS)
     if refused:
         return {"error": refused}
     logits, tokens = _batch(inputs)
     value, fault = attempt(names["0"], logits.requires_grad_(), tokens)
     if fault:
-        return {"error": fault}
+        batched = "Expected target size" in fault
+        return {"error": fault + (TWO_AXES if batched else "")}
     if not isinstance(value, Tensor) or value.dim() != 0:
         shape = f" of shape {tuple(value.shape)}" if isinstance(value, Tensor) else ""
         return {
             "error": f"The result is a {type(value).__name__}{shape}, it should be a tensor of one number."
         }
     return {"loss": value.item(), "differentiable": value.requires_grad}
+
+
+TWO_AXES = "\nF.cross_entropy takes (N, V) logits and (N,) targets: join B and T first, by flatten(0, 1)."
 
 
 def _loss_fault(data: Data, logits: Tensor, tokens: Tensor) -> str:
@@ -138,5 +145,14 @@ def _loss_fault(data: Data, logits: Tensor, tokens: Tensor) -> str:
         return "The last row is asked for the first token: that row has no target and must be left out."
     if is_it(cross_entropy(logits[:, :-1], tokens[:, 1:], "sum")):
         return "The sum over all predictions, where the mean is wanted: it would grow with the batch."
+    if is_it(cross_entropy(logits[:, :-1].softmax(-1), tokens[:, 1:])):
+        return "A softmax comes before it. F.cross_entropy takes the logits as they are, and has its own."
+    if is_it(cross_entropy(logits[:-1], tokens[1:])):
+        return "Shifted along B: each window is asked for the one after it. Cut along T, the second axis."
+    if is_it(F.cross_entropy(logits.flatten(0, 1)[:-1], tokens.flatten()[1:])):
+        return (
+            "Shifted after the windows were joined: the last row of each is asked for the first token of the "
+            "next. Cut first, then flatten."
+        )
     right = next_token_loss(logits, tokens).item()
     return f"It gives {data['loss']:.4f} nats a character for this batch, and {right:.4f} is right."

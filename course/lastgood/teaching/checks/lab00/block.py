@@ -47,7 +47,7 @@ def _right_mlp(inputs: Data) -> nn.Module:
 
 
 def _measure_mlp(names: dict[str, Any], inputs: Data) -> Data:
-    return tried(names["0"], _right_mlp(inputs), _input(inputs), inputs, inside=False)[1]
+    return tried(names["0"], "make_mlp", _right_mlp(inputs), _input(inputs), inputs, inside=False)[1]
 
 
 @torch.no_grad()
@@ -93,7 +93,7 @@ def _right_block(inputs: Data) -> Block:
 
 
 def _measure_block(names: dict[str, Any], inputs: Data) -> Data:
-    return tried(names["0"], _right_block(inputs), _input(inputs), inputs, inside=True)[1]
+    return tried(names["0"], "Block", _right_block(inputs), _input(inputs), inputs, inside=True)[1]
 
 
 @torch.no_grad()
@@ -145,6 +145,8 @@ def _wrong_block(block: Block, x: Tensor) -> dict[str, Tensor]:
         "The MLP reads x from before attention. It should read what attention has added, too.": parallel,
         "The MLP comes first; attention comes first.": (x + mlp(n2(x))) + attend(n1(x + mlp(n2(x)))),
         "x is added twice.": y + x + mlp(n2(y)),
+        "What attention gave is lost on the way: the MLP reads it, but its result is added to the x from "
+        "before.": x + mlp(n2(y)),
     }
 
 

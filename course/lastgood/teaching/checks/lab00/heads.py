@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.modules.module import register_module_forward_pre_hook
 
+from lastgood.teaching.checks import exact
 from lastgood.teaching.checks.core import Check, Data
 from lastgood.teaching.checks.lab00.compare import close, fault
 from lastgood.teaching.checks.lab00.passages import SEVERAL_HEADS
@@ -28,7 +32,8 @@ HEADS_POINTS, DROPOUT_POINTS = 3, 1
 def _draw(seed: int) -> Data:
     source = random.Random(seed)
     H, T, D = source.sample((2, 3, 4, 5, 6), 3)
-    config = {"vocab_size": 5, "block_size": T + 2, "n_head": H, "n_embd": H * D}
+    # A block longer than any other axis: what an error says of sizes then leaves no doubt.
+    config = {"vocab_size": 5, "block_size": T + 7, "n_head": H, "n_embd": H * D}
     return {"seed": seed, "config": config, "B": 2, "T": T}
 
 
@@ -42,7 +47,47 @@ def _right(inputs: Data) -> tuple[SelfAttention, Tensor]:
 
 
 def _measure(names: dict[str, Any], inputs: Data) -> Data:
-    return tried(names["0"], *_right(inputs), inputs, inside=False)[1]
+    dropped: list[bool] = []  # of all that went into a dropout: whether its rows add up to 1
+    with _each_dropout(lambda x: dropped.append(close(x.sum(-1), torch.ones(x.shape[:-1])))):
+        data = tried(names["0"], "SelfAttention", *_right(inputs), inputs, inside=False)[1]
+    return {"error": _in_words(data["error"], inputs)} if "error" in data else data | {"dropped": dropped}
+
+
+@contextmanager
+def _each_dropout(see: Callable[[Tensor], None]) -> Iterator[None]:
+    """While it lasts, `see` is shown what every `nn.Dropout` is given."""
+
+    def look(module: nn.Module, arguments: tuple[Any, ...]) -> None:
+        if isinstance(module, nn.Dropout):
+            see(arguments[0])
+
+    hook = register_module_forward_pre_hook(look)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def _in_words(error: str, inputs: Data) -> str:
+    if "raised" not in error:
+        return error
+    T, config = inputs["T"], inputs["config"]
+    H, C = config["n_head"], config["n_embd"]
+    if "view size is not compatible" in error:
+        # not torch's own words: they advise a reshape, which would hide a mistake in splitting
+        error = (
+            "forward raised RuntimeError: view size is not compatible. A view only cuts and joins axes that "
+            "lie side by side, and a reshape instead may mix them up. To split: view C as (H, D) where it "
+            "stands, then transpose. To join: transpose, then reshape."
+        )
+    elif f"({config['block_size']})" in error and f"({T})" in error:
+        error += "\nself.mask is for a whole block. Take its first T rows and its first T columns."
+    elif f"({H})" in error and f"({T})" in error:
+        error += (
+            "\nThe weights are (T, T) where the last axes of q and k are T and D: swap H and T, which view "
+        )
+        error += "leaves in their places."
+    return f"{error}\nIt was given x of shape {(inputs['B'], T, C)}, which is (B, T, C), with {H} heads."
 
 
 @torch.no_grad()
@@ -55,16 +100,16 @@ def _judge(inputs: Data, data: Data) -> Report:
     if why:
         parts.append(untested("dropout", DROPOUT_POINTS, "First the heads have to be right."))
     else:
-        parts.append(part("dropout", DROPOUT_POINTS, _dropped(module, x, data["trained"]), SEVERAL_HEADS))
+        parts.append(part("dropout", DROPOUT_POINTS, _dropped(module, x, data), SEVERAL_HEADS))
     return Report(HEADS.exercise, tuple(parts))
 
 
-def _dropped(module: SelfAttention, x: Tensor, trained: Tensor) -> str:
-    if close(trained, output(module, x, training=True)):
-        return ""
-    if close(trained, output(module, x)):
+def _dropped(module: SelfAttention, x: Tensor, data: Data) -> str:
+    if close(data["trained"], output(module, x)):
         return "self.dropout is never used: in training, some of the weights should be dropped."
-    return "Dropout is in the wrong place: it belongs on the attention weights."
+    if close(data["trained"], output(module, x, training=True)) and all(exact.flags(data["dropped"])):
+        return ""
+    return "Dropout is in the wrong place: it belongs on the attention weights, before they meet the values."
 
 
 def _wrong(module: SelfAttention, x: Tensor) -> dict[str, Tensor]:

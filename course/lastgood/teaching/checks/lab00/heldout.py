@@ -8,12 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lastgood.teaching.checks.core import Check, Data, attempt, borrowed
+from lastgood.teaching.checks import exact
+from lastgood.teaching.checks.core import Check, Data, attempt
 from lastgood.teaching.checks.lab00.passages import NEVER_SEEN
-from lastgood.teaching.checks.lab00.upstream import output, randomised, upstream
+from lastgood.teaching.checks.lab00.upstream import not_own, output, randomised, upstream
 from lastgood.teaching.checks.report import Report, part
 from lastgood.training.model import GPT, GPTConfig, next_token_loss
 
+MODES = True, False  # whether the model is in training when the function gets it
 SMALL = GPTConfig(vocab_size=7, block_size=6, n_layer=1, n_head=2, n_embd=8, dropout=0.5)
 
 
@@ -30,24 +32,26 @@ def _model(inputs: Data) -> tuple[GPT, Tensor]:
 
 
 def _measure(names: dict[str, Any], inputs: Data) -> Data:
-    refused = borrowed(names["0"])
     model, windows = _model(inputs)
     before = [parameter.clone() for parameter in model.parameters()]
     dropping: list[bool] = []
     model.dropout.register_forward_pre_hook(lambda module, args: dropping.append(module.training))
-    losses, modes = [], []
-    with upstream(names["0"]):
+    losses, modes, tensor = [], [], False
+    with upstream(names["0"], "heldout_loss"):
+        refused = not_own(names["0"], "heldout_loss")
         value: Any
-        for training in (True, False):
+        for training in MODES:
             model.train(training)
             value, raised = (None, refused) if refused else attempt(names["0"], model, windows)
             raised = raised or _no_number(value)
             if raised:
                 return {"error": raised}
+            tensor = tensor or isinstance(value, Tensor)
             losses.append(float(value.detach() if isinstance(value, Tensor) else value))
             modes.append(all(part.training == training for part in model.modules()))
     moved = any(not torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
-    return {"losses": losses, "modes": modes, "dropping": any(dropping), "moved": moved}
+    about = {"losses": losses, "modes": modes, "tensor": tensor}
+    return about | {"dropping": any(dropping), "moved": moved}
 
 
 def _no_number(value: Any) -> str:
@@ -62,6 +66,8 @@ def _no_number(value: Any) -> str:
 def _judge(inputs: Data, data: Data) -> Report:
     if "error" in data:
         return HELDOUT.failed(data["error"])
+    for name in ("dropping", "moved", "tensor"):
+        exact.flag(data[name])
     model, windows = _model(inputs)
     right = next_token_loss(output(model, windows), windows).item()
     parts = (
@@ -72,20 +78,21 @@ def _judge(inputs: Data, data: Data) -> Report:
 
 
 def _wrong_loss(data: Data, right: float) -> str:
+    losses = exact.numbers(data["losses"], len(MODES))
     if data["dropping"]:
         return (
             "Dropout was on: it disturbs the model by chance, and the loss with it. "
             "model.eval() switches it off."
         )
-    if all(abs(loss - right) < 1e-4 for loss in data["losses"]):
-        return ""
-    return f"It gives {data['losses'][0]:.4f} nats a character for these windows, and {right:.4f} is right."
+    if all(abs(loss - right) < 1e-4 for loss in losses):
+        return "The loss is still a tensor. A plain number is loss.item()." if data["tensor"] else ""
+    return f"It gives {losses[0]:.4f} nats a character for these windows, and {right:.4f} is right."
 
 
 def _left(data: Data) -> str:
     if data["moved"]:
         return "The parameters have moved: who evaluates does not train."
-    in_training, in_evaluation = data["modes"]
+    in_training, in_evaluation = exact.flags(data["modes"], len(MODES))
     if not in_training:
         return (
             "The model was in training mode, and is left in evaluation mode: "

@@ -8,9 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lastgood.teaching.checks.core import Check, Data, attempt, borrowed
+from lastgood.teaching.checks import exact
+from lastgood.teaching.checks.core import Check, Data, attempt
 from lastgood.teaching.checks.lab00.passages import DRAWN
-from lastgood.teaching.checks.lab00.upstream import upstream
+from lastgood.teaching.checks.lab00.upstream import not_own, upstream
 from lastgood.teaching.checks.report import Report, part, untested
 from lastgood.training.model import GPTConfig
 
@@ -57,15 +58,14 @@ def _draw(seed: int) -> Data:
 
 
 def _measure(names: dict[str, Any], inputs: Data) -> Data:
-    refused = borrowed(names["0"])
-    if refused:
-        return {"error": refused}
     prompt = torch.tensor([inputs["prompt"]])
 
     def drawn(model: nn.Module, n: int, seed: int) -> tuple[Any, str]:
         return attempt(names["0"], model.eval(), prompt.clone(), n, torch.Generator().manual_seed(seed))
 
-    with upstream(names["0"]):
+    with upstream(names["0"], "sample"):
+        if refused := not_own(names["0"], "sample"):
+            return {"error": refused}
         found, raised = drawn(_Certain(), inputs["n"], inputs["seed"])
         if raised:
             return {"error": raised}
@@ -96,12 +96,19 @@ def _judge(inputs: Data, data: Data) -> Report:
 
 
 def _in_words(error: str) -> str:
-    if "do not fit into a block" not in error:
-        return error
-    return (
-        f"The text has grown longer than the model's block of {BLOCK}. "
-        "Show it the last block_size - 1 characters only."
-    )
+    if "do not fit into a block" in error:
+        return (
+            f"The text has grown longer than the model's block of {BLOCK}. Show it the last block_size - 1 "
+            "characters only, by model.config: this model is a smaller one than the notebook's."
+        )
+    if "probability tensor" in error:
+        return f"{error}\nThe model gives logits. The softmax makes probabilities of them."
+    if "Sizes of tensors" in error:
+        return (
+            f"{error}\nTokens grow along T, their last axis. The model gives (1, T, V) logits; the last row "
+            "of them is [:, -1], and a new token is (1, 1)."
+        )
+    return error
 
 
 def _context(inputs: Data, found: Any) -> str:
@@ -161,7 +168,7 @@ def _chance(inputs: Data, data: Data) -> str:
     likeliest = chances.index(max(chances))
     if set(new["one"]) == {likeliest}:
         return "It is always the likeliest character. Draw: each as often as its probability says."
-    if data["global"]:
+    if exact.flag(data["global"]):
         return (
             "It draws from torch's global generator, and yours is not used: your seed has no say in the "
             "text, and drawing it changes a training run that goes on. Pass generator=generator."

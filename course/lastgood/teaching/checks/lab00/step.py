@@ -9,10 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lastgood.teaching.checks.core import Check, Data, attempt, borrowed
+from lastgood.teaching.checks import exact
+from lastgood.teaching.checks.core import Check, Data, attempt
 from lastgood.teaching.checks.lab00.compare import close
 from lastgood.teaching.checks.lab00.passages import ONE_STEP
-from lastgood.teaching.checks.lab00.upstream import randomised, upstream
+from lastgood.teaching.checks.lab00.upstream import not_own, randomised, upstream
 from lastgood.teaching.checks.report import Report, part
 from lastgood.training.data import Batch
 from lastgood.training.model import GPT, GPTConfig, next_token_loss
@@ -78,12 +79,11 @@ def _weights(model: nn.Module) -> Tensor:
 
 
 def _measure(names: dict[str, Any], inputs: Data) -> Data:
-    refused = borrowed(names["0"])
-    if refused:
-        return {"error": refused}
     model, losses, graph, empty = _model(inputs), [], False, False
     optimizer = Descent(model)
-    with upstream(names["0"]):
+    with upstream(names["0"], "train_step"):
+        if refused := not_own(names["0"], "train_step"):
+            return {"error": refused}
         for batch in _batches(inputs):
             value, raised = attempt(names["0"], model, optimizer, batch)
             if raised:
@@ -106,6 +106,9 @@ def _judge(inputs: Data, data: Data) -> Report:
     if "error" in data:
         early = "modified by an inplace operation" in data["error"]
         return STEP.failed(TOO_EARLY if early else data["error"], ONE_STEP if early else "")
+    for name in ("graph", "empty"):
+        exact.flag(data[name])
+    exact.numbers(data["norms"])
     weights, before, after = _follow(inputs, _right)
     update = "" if close(data["weights"], weights) else _lost(inputs, data)
     count = 1 if update else STEPS  # of a model that was updated otherwise, later losses are others too
@@ -191,8 +194,10 @@ def _lost(inputs: Data, data: Data) -> str:
 
 
 def _told(data: Data, before: list[float], after: list[float]) -> str:
+    told = exact.numbers(data["losses"], STEPS)[: len(before)]
+
     def are(losses: list[float]) -> bool:
-        return all(abs(a - b) < 1e-4 for a, b in zip(data["losses"], losses, strict=False))
+        return all(abs(a - b) < 1e-4 for a, b in zip(told, losses, strict=True))
 
     if data["empty"]:
         return "It returns None. Is a `return` missing?"
@@ -202,7 +207,7 @@ def _told(data: Data, before: list[float], after: list[float]) -> str:
         return ""
     if are(after):
         return "That is the loss after the update. Return the one that was computed before it."
-    return f"The first loss is {data['losses'][0]:.4f}, and {before[0]:.4f} is right."
+    return f"The first loss is {told[0]:.4f}, and {before[0]:.4f} is right."
 
 
 STEP = Check("train_step", "D2 One step", UPDATE_POINTS + LOSS_POINTS, _draw, _measure, _judge)

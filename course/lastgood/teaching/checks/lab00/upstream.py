@@ -1,7 +1,8 @@
 """Right values for all that an exercise stands on, so that a mistake costs its own points and no others.
 
 A block is made of attention and an MLP. While a learner's `Block` is checked, those two names mean the
-library's own in the notebook; afterwards they mean the learner's again.
+library's own in the notebook; afterwards they mean the learner's again. All else of the library's that would
+be an answer is refused meanwhile.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def make_mlp(config: GPTConfig) -> nn.Module:
     return Block(config).mlp
 
 
+# In the order of the exercises: each may use those before it.
 RIGHT: Final[dict[str, Any]] = {
     "embed": embed,
     "causal_mask": causal_mask,
@@ -45,18 +47,34 @@ RIGHT: Final[dict[str, Any]] = {
     "GPT": GPT,
     "next_token_loss": next_token_loss,
 }
+ANSWERS: Final = ("lastgood.training.model", "lastgood.training.run", "lastgood.teaching")
+
+
+def before(exercise: str) -> dict[str, Any]:
+    """What the exercise may use: all of RIGHT that comes before it; all, where it is none of those."""
+    names = list(RIGHT)
+    end = names.index(exercise) if exercise in names else len(names)
+    return {name: RIGHT[name] for name in names[:end]}
+
+
+def not_own(thing: Any, exercise: str) -> str:
+    """A sentence where the library does this exercise, wholly or in a part; else empty.
+
+    To be asked within `upstream`: outside it, an earlier exercise's mistake would be held against this one.
+    """
+    return borrowed(thing, ANSWERS, (GPTConfig, *before(exercise).values()))
 
 
 @contextmanager
-def upstream(thing: Any) -> Iterator[None]:
-    """While it lasts, all names of RIGHT but `thing`'s own mean the right ones, where `thing` was defined.
+def upstream(thing: Any, exercise: str) -> Iterator[None]:
+    """While it lasts, the names of all earlier exercises mean the right ones, where `thing` was defined.
 
     torch's global generator is as before afterwards: building a layer draws from it.
     """
     space = _globals_of(thing)
-    names = RIGHT.keys() - {getattr(thing, "__name__", "")}
+    names = before(exercise)
     theirs = {name: space[name] for name in names if name in space}
-    space.update({name: RIGHT[name] for name in names})
+    space.update(names)
     try:
         with torch.random.fork_rng(devices=[]):
             yield
@@ -75,9 +93,9 @@ def _globals_of(thing: Any) -> dict[str, Any]:
     return {}
 
 
-def built(make: Any, config: GPTConfig) -> tuple[nn.Module, str]:
+def built(make: Any, exercise: str, config: GPTConfig) -> tuple[nn.Module, str]:
     """What a learner's class or function makes of a configuration, and a sentence where that is no module."""
-    fault = borrowed(make)
+    fault = not_own(make, exercise)
     module, raised = (None, "") if fault else attempt(make, config)
     fault = fault or raised
     if not fault and not isinstance(module, nn.Module):
@@ -89,7 +107,7 @@ def built(make: Any, config: GPTConfig) -> tuple[nn.Module, str]:
 
 def applied(module: nn.Module, x: Tensor) -> tuple[Tensor, str]:
     """The module's output, without its graph, and a sentence where there is none."""
-    value, fault = attempt(module, x)
+    value, fault = attempt(_call, module, x)
     if not fault and not isinstance(value, Tensor):
         fault = "forward returned None. Is a `return` missing?" if value is None else ""
         fault = fault or f"forward returned a {type(value).__name__}, not a tensor."
@@ -98,20 +116,41 @@ def applied(module: nn.Module, x: Tensor) -> tuple[Tensor, str]:
     return (torch.zeros(()) if fault else value.detach()), fault
 
 
-def tried(make: Any, right: nn.Module, x: Tensor, inputs: Data, *, inside: bool) -> tuple[nn.Module, Data]:
+def _call(module: nn.Module, x: Tensor) -> Any:
+    try:
+        return module(x)
+    except NotImplementedError as error:
+        if "[ModuleList]" not in str(error):
+            raise
+        # torch raises what means here that nothing is written yet
+        raise TypeError("a ModuleList is a list and no layer. Call each module in it, in turn.") from error
+
+
+CHANGED = (
+    "It changes x in place, by += or a method whose name ends in _. Whoever gave x still needs it, and so "
+    "does backward(): write x = x + …"
+)
+
+
+def tried(
+    make: Any, exercise: str, right: nn.Module, x: Tensor, inputs: Data, *, inside: bool
+) -> tuple[nn.Module, Data]:
     """The learner's module, and what it gives with the right one's weights, in evaluation and in training.
 
     `inside`: it holds parts of earlier exercises, whose dropout is switched off. Where something is wrong,
     the data is a sentence under "error".
     """
-    with upstream(make):
-        module, wrong = built(make, config_of(inputs))
+    given = x.clone()
+    with upstream(make, exercise):
+        module, wrong = built(make, exercise, config_of(inputs))
         wrong = wrong or fill(module, right)
         if wrong:
             return module, {"error": wrong}
         if inside:
             still_inside(module)
         found, wrong = applied(module.eval(), x)
+        if not wrong and not torch.equal(x, given):
+            wrong = CHANGED
         trained, raised = (found, wrong) if wrong else applied(module.train(), x)
     return module, {"error": wrong or raised} if wrong or raised else {"found": found, "trained": trained}
 

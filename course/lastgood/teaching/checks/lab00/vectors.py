@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lastgood.teaching.checks.core import Check, Data, attempt, borrowed
+from lastgood.teaching.checks.core import Check, Data, attempt
 from lastgood.teaching.checks.lab00.compare import fault
 from lastgood.teaching.checks.lab00.passages import WHICH_AND_WHERE
-from lastgood.teaching.checks.lab00.upstream import embed
+from lastgood.teaching.checks.lab00.upstream import embed, not_own
 from lastgood.teaching.checks.report import Report, part
 
 
@@ -30,9 +30,19 @@ def _tensors(inputs: Data) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _measure(names: dict[str, Any], inputs: Data) -> Data:
-    refused = borrowed(names["0"])
+    refused = not_own(names["0"], "embed")
     value, raised = (None, refused) if refused else attempt(names["0"], *_tensors(inputs))
-    return {"error": raised} if raised else {"found": value}
+    return {"error": _in_words(raised, inputs)} if raised else {"found": value}
+
+
+def _in_words(error: str, inputs: Data) -> str:
+    if "raised" not in error:
+        return error
+    B, T, V, C, block_size = (inputs[letter] for letter in ("B", "T", "V", "C", "block_size"))
+    return (
+        f"{error}\nIt was given tokens of shape ({B}, {T}), which is (B, T), and tables of shape ({V}, {C}), "
+        f"which is (V, C), and ({block_size}, {C}), which is (block_size, C)."
+    )
 
 
 def _judge(inputs: Data, data: Data) -> Report:
@@ -55,6 +65,8 @@ def _wrong(tokens: Tensor, characters: Tensor, positions: Tensor) -> dict[str, T
         "The position's vector follows the batch: all characters of a window get that of the window's "
         "number. It has to change along T, and be the same for each window.": which + positions[:B, None],
         "All positions get the same vector, that of position 0.": which + positions[0],
+        "All positions get the same vector, that of position T. positions[T] is one row; the first T of them "
+        "are positions[:T].": which + positions[T],
         "The position's vector is looked up by the character's number, not by where it stands.": which
         + positions[tokens],
         "Positions are taken from the end of the table; a window begins with position 0.": which

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lastgood.teaching.checks.core import Check, Data, attempt, borrowed
+from lastgood.teaching.checks.core import Check, Data, attempt
 from lastgood.teaching.checks.lab00.compare import fault
 from lastgood.teaching.checks.lab00.passages import WHERE_TO_LOOK
-from lastgood.teaching.checks.lab00.upstream import attention_weights
+from lastgood.teaching.checks.lab00.upstream import attention_weights, not_own
 from lastgood.teaching.checks.report import Report, part
 from lastgood.training.model import causal_mask
 
@@ -37,7 +37,7 @@ def _tensors(inputs: Data) -> list[tuple[Tensor, Tensor, Tensor]]:
 
 
 def _measure(names: dict[str, Any], inputs: Data) -> Data:
-    refused = borrowed(names["0"])
+    refused = not_own(names["0"], "attention_weights")
     found = []
     for tensors in _tensors(inputs):
         value, raised = (None, refused) if refused else attempt(names["0"], *tensors)

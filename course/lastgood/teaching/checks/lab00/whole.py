@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from lastgood.teaching.checks import exact
 from lastgood.teaching.checks.core import Check, Data
 from lastgood.teaching.checks.lab00.compare import close, fault
 from lastgood.teaching.checks.lab00.passages import WHOLE
@@ -27,7 +28,7 @@ LOGITS_POINTS, TIED_POINTS = 3, 1
 def _draw(seed: int) -> Data:
     source = random.Random(seed)
     B, T = source.sample(range(2, 6), 2)
-    config = {"vocab_size": 7, "block_size": T + 2, "n_layer": 3, "n_head": 2, "n_embd": 8}
+    config = {"vocab_size": 7, "block_size": 8, "n_layer": 3, "n_head": 2, "n_embd": 8}
     return {"seed": seed, "config": config, "B": B, "T": T}
 
 
@@ -42,11 +43,17 @@ def _right(inputs: Data) -> tuple[GPT, Tensor]:
 
 
 def _measure(names: dict[str, Any], inputs: Data) -> Data:
-    model, data = tried(names["0"], *_right(inputs), inputs, inside=True)
+    model, data = tried(names["0"], "GPT", *_right(inputs), inputs, inside=True)
     if "error" in data:
-        return data
+        return {"error": _in_words(data["error"])}
     count = sum(parameter.numel() for parameter in model.parameters())
     return data | {"count": count, "shared": _shares(model)}
+
+
+def _in_words(error: str) -> str:
+    if "'Embedding' object is not subscriptable" not in error:
+        return error
+    return f"{error}\n`embed` looks up rows of a table, and the table of an nn.Embedding is its .weight."
 
 
 def _shares(model: nn.Module) -> bool:
@@ -66,6 +73,7 @@ def _judge(inputs: Data, data: Data) -> Report:
         why = "self.dropout is never used." if never else "Dropout is in the wrong place."
         why += " It belongs on the sum of the embeddings, before the first block."
     count = sum(parameter.numel() for parameter in model.parameters())
+    exact.flag(data["shared"])
     parts = (
         part("logits", LOGITS_POINTS, why, WHOLE),
         part("tied head", TIED_POINTS, _tied(data, count), WHOLE),
@@ -99,6 +107,8 @@ def _wrong(model: GPT, tokens: Tensor) -> dict[str, Tensor]:
     logits = read(through(x))
     return {
         "Positions are missing: the blocks get the characters' vectors alone.": read(through(which)),
+        "The position's vector is looked up by the character's number. self.positions(tokens) asks for row "
+        "tokens; the places are 0 to T - 1.": read(through(which + model.positions(tokens))),
         "The last norm is missing: self.norm comes before the head.": model.head(through(x)),
         "The blocks are never used: the head reads the embeddings.": read(x),
         "Each block reads the embeddings. It should read what the block before it gave: x = block(x).": (
