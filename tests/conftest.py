@@ -1,5 +1,6 @@
 """What tests share: what they may ask of the machine, notebooks, and a tiny course."""
 
+import itertools
 import os
 import re
 import shutil
@@ -79,6 +80,24 @@ def ended() -> Callable[..., "Outcome"]:
 def _no_grading(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nbgrader leaves its mark in the environment of whoever validates in this process."""
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Path]]:
+    """No test writes into the learner's home of whoever runs it, nor does a process that one starts."""
+    folder = tmp_path_factory.mktemp("homes")
+    numbers = itertools.count()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LASTGOOD_HOME", str(folder / "session"))
+        yield lambda: folder / str(next(numbers))
+
+
+@pytest.fixture(autouse=True)
+def home(_homes: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The learner's home for the course: this test's own, not made yet."""
+    home = _homes()
+    monkeypatch.setenv("LASTGOOD_HOME", str(home))
+    return home
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from lastgood.server import launch, validation
 from lastgood.server.doors import LEARNER, page
 from lastgood.server.launch import CONFIG, Launch, can_open_browser
 from lastgood.server.validation import Failed, Result, ValidationError
+from lastgood.teaching.study.record import Points, so_far
 
 
 @pytest.fixture
@@ -64,6 +65,16 @@ def test_check_runs_the_learners_copy_and_tells_what_fails(run, course):
     assert "✗ assert answer == 42" in result.output
     assert "AssertionError" in result.output
     assert "1 to go." in result.output
+    assert so_far().points["lab18"] == Points(0, 1)
+
+
+def test_check_goes_on_where_no_points_can_be_kept(run, course, home):
+    home.write_text("a file where the folder should be")
+    run("start")
+    result = run("check", "18")
+    assert "1 to go." in result.output
+    assert "Nothing could be kept" in result.output
+    assert result.exit_code == 1
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import typer
 
 from lastgood import workspace
 from lastgood.commands.plan import plan
+from lastgood.commands.progress import progress
 from lastgood.commands.run import run
 from lastgood.workspace import WorkspaceError
 
@@ -113,6 +114,7 @@ def check(lab: Annotated[str, typer.Argument(help="A lab, such as 18.")]) -> Non
     """Run your copy of a lab in a fresh kernel and say which checks fail, as the Validate button does."""
     import asyncio
 
+    from lastgood.server.points import record
     from lastgood.server.validation import ValidationError, validate
 
     with plain_errors(WorkspaceError, ValidationError):
@@ -124,6 +126,8 @@ def check(lab: Annotated[str, typer.Argument(help="A lab, such as 18.")]) -> Non
         typer.echo(f"Running {notebook} in a fresh kernel …")
         result = asyncio.run(validate(root / notebook, root))
     _report(result)
+    for note in record(result, root / notebook, root):
+        typer.echo(f"\n{note}")
     if not result.passed:
         raise typer.Exit(1)
 
@@ -157,3 +161,4 @@ def _indented(text: str) -> str:
 
 app.command()(run)
 app.command()(plan)
+app.command()(progress)

@@ -28,6 +28,7 @@ class Server:
     root: Path
     url: str
     token: str
+    home: Path  # where progress is kept
 
     def ask(self, path: str, *, post: bool = False, timeout: float = 120) -> bytes:
         """Return the body of the answer; raises HTTPError."""
@@ -65,6 +66,7 @@ def serving(root: Path, home: Path) -> Iterator[Server]:
         port = probe.getsockname()[1]
     launch = Launch(root, browser=False, port=port)
     own = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
+    own["LASTGOOD_HOME"] = str(home / "learner")
     token = "a-token-for-tests"
     with (
         (home / "log").open("w") as log,
@@ -79,7 +81,7 @@ def serving(root: Path, home: Path) -> Iterator[Server]:
     ):
         try:
             wait_for_listener(port, process)
-            yield Server(root, f"http://127.0.0.1:{port}/", token)
+            yield Server(root, f"http://127.0.0.1:{port}/", token, home / "learner")
         except ServerDied as error:
             raise ServerDied((home / "log").read_text()) from error
         finally:

@@ -86,7 +86,7 @@ def lesson(real_jupyter, lasting_page, open_notebook, shoot) -> Locator:
 
 @pytest.fixture
 def explorer(lesson) -> Locator:
-    return lesson.locator(".jp-OutputArea-output", has=lesson.page.get_by_role("checkbox"))
+    return lesson.locator(".jp-OutputArea-output", has=lesson.page.get_by_role("checkbox", name="RNG state"))
 
 
 def test_every_cell_of_the_lesson_runs_without_an_error(lesson):

@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+import dataclasses
 import json
 import os
 import select
@@ -59,6 +60,14 @@ def test_each_cell_that_fails_is_told_with_what_it_showed(jupyter, notebooks):
     assert "no such key" in crash
     assert "a warning" in noise
     assert "stderr" in noise
+
+
+def test_validate_keeps_the_points_of_a_learners_copy_of_a_lab(jupyter):
+    start(jupyter.root)
+    assert validated(jupyter, "lab18/lab18.ipynb")["value"]["failed"]
+    kept = json.loads((jupyter.home / "progress.json").read_text())["labs"]
+    assert kept.keys() == {"lab18"}
+    assert kept["lab18"]["exercises"] == {"assert-answer-42": {"earned": 0, "possible": 1}}
 
 
 def test_the_server_answers_others_while_it_validates(jupyter, notebooks):
@@ -121,7 +130,7 @@ def test_the_address_that_is_printed_leads_to_the_page_where_one_begins(jupyter,
 
 def test_strangers_are_refused(jupyter):
     with pytest.raises(HTTPError) as raised:
-        type(jupyter)(jupyter.root, jupyter.url, "wrong").ask("nbgrader_version?version=1")
+        dataclasses.replace(jupyter, token="wrong").ask("nbgrader_version?version=1")
     raised.value.close()
     assert raised.value.code == 403
 

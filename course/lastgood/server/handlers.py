@@ -22,6 +22,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from lastgood.server.doors import DOORS, page
+from lastgood.server.points import record
 from lastgood.server.validation import Result, ValidationError, validate
 
 
@@ -52,6 +53,8 @@ class ValidateHandler(_Handler):
             return  # nobody is there to be told
         else:
             answer = {"success": True, "value": as_nbgrader(result)}
+            for note in await asyncio.to_thread(record, result, notebook, self.root):
+                self.log.warning("Progress: %s", note)  # the dialog has no room for it; the panel says it too
         self.finish(json.dumps(answer))
 
     def on_connection_close(self) -> None:

@@ -11,9 +11,10 @@ from nbformat.reader import NotJSONError
 from nbgrader.apps import NbGrader
 from nbgrader.nbgraderformat import SchemaTooNewError, SchemaTooOldError
 from nbgrader.nbgraderformat import ValidationError as SchemaError
+from nbgrader.utils import determine_grade, is_grade, is_solution
 from nbgrader.validator import Validator
 
-from lastgood.teaching.checks.report import CheckFailed
+from lastgood.teaching.checks.report import METADATA, CheckFailed
 
 # The dialog puts an error into a <pre> that neither wraps nor has the page's font.
 _RICH = '<div style="white-space: normal; font-family: var(--jp-content-font-family)">{}</div>'
@@ -24,14 +25,16 @@ _FRESH = "Move it elsewhere, run `lastgood start` for a fresh copy, and copy you
 
 
 class RichValidator(Validator):  # type: ignore[misc]  # nbgrader has no types
-    """nbgrader's validator, that remembers which cells failed, and the heading over each."""
+    """nbgrader's validator, that remembers which cells failed, the heading over each, and all points."""
 
     failed_cells: tuple[tuple[NotebookNode, str], ...] = ()
+    scored: tuple[dict[str, Any], ...] = ()
 
     def _get_failed_cells(self, nb: NotebookNode) -> list[NotebookNode]:
         failed: list[NotebookNode] = super()._get_failed_cells(nb)
         over = {id(cell): heading for cell, heading in _under_headings(nb)}
         self.failed_cells = tuple((cell, over[id(cell)]) for cell in failed)
+        self.scored = tuple(_scored(cell) for cell in nb.cells if is_grade(cell) and not is_solution(cell))
         return failed
 
 
@@ -43,13 +46,31 @@ def _under_headings(nb: NotebookNode) -> Iterator[tuple[NotebookNode, str]]:
         yield cell, heading
 
 
+def _scored(cell: NotebookNode) -> dict[str, Any]:
+    """The points of a cell that is graded by itself: nbgrader's, or the check's where it raised its report.
+
+    In grading it returns that report, and nbgrader gives those points.
+    """
+    earned, possible = determine_grade(cell)
+    trouble = [output for output in cell.outputs if next(_trouble(output, rich=True), None) is not None]
+    raised = any(output.output_type == "error" for output in cell.outputs)
+    if raised and not trouble:
+        [points] = [
+            output.metadata[METADATA]["points"]
+            for output in cell.outputs
+            if METADATA in output.get("metadata", {})
+        ][-1:] or [0.0]
+        earned = min(max(float(points), 0.0), possible)
+    return {"name": cell.metadata.nbgrader.grade_id, "earned": earned, "possible": possible}
+
+
 def validate(path: str) -> dict[str, Any]:
     """Validate a notebook under the configuration found in the current folder; takes as long as its cells.
 
     Returns:
-        `failed` (dicts of `source`, `error`, `text`), `changed` (sources) and `type_changed` (dicts of
-        `source`, `old_type`, `new_type`), where a changed cell leaves the failed ones untold; or only
-        `problem`, a text.
+        `failed` (dicts of `source`, `error`, `text`), `changed` (sources), `type_changed` (dicts of
+        `source`, `old_type`, `new_type`) and `scored` (dicts of `name`, `earned`, `possible`), where a
+        changed cell leaves the failed ones and the points untold; or only `problem`, a text.
     """
     app = NbGrader()
     app.load_config_file()
@@ -64,6 +85,7 @@ def validate(path: str) -> dict[str, Any]:
         return {"problem": f"The marks that nbgrader keeps in the cells of {path} are damaged. {_FRESH}"}
     # nbgrader leaves the failures out of its answer where a cell was changed.
     failed = validator.failed_cells if "failed" in found else ()
+    judged = not found.keys() & {"changed", "type_changed"}
     return {
         "failed": [
             {
@@ -75,6 +97,7 @@ def validate(path: str) -> dict[str, Any]:
         ],
         "changed": [cell["source"] for cell in found.get("changed", [])],
         "type_changed": found.get("type_changed", []),
+        "scored": list(validator.scored) if judged else [],
     }
 
 

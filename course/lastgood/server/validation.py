@@ -38,12 +38,25 @@ class Failed:
 
 
 @dataclass(frozen=True)
+class Scored:
+    """A graded cell, by its `grade_id`, with the points that it earns of those that it can."""
+
+    name: str
+    earned: float
+    possible: float
+
+
+@dataclass(frozen=True)
 class Result:
-    """What validating found. `failed` is judged only where nothing stands in the other two."""
+    """What validating found. `failed` is judged only where nothing stands in `changed` and `type_changed`.
+
+    `scored` has the cells that are graded by themselves, in their order; none where nothing was judged.
+    """
 
     failed: list[Failed] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     type_changed: list[dict[str, str]] = field(default_factory=list)
+    scored: list[Scored] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
@@ -115,4 +128,5 @@ def _result(out: bytes, log: str) -> Result:
         failed=[Failed(**cell) for cell in answer["failed"]],
         changed=answer["changed"],
         type_changed=answer["type_changed"],
+        scored=[Scored(**cell) for cell in answer["scored"]],
     )
