@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 
 from autograder.notebooks import lesson_notebook
 from lastgood.recovery import interval
+from lastgood.teaching.study.ticks import lesson_named
 from lastgood.training.run import Run
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -74,6 +75,18 @@ def test_a_lesson_has_two_questions_to_warm_up_three_sections_and_three_to_pract
 
 
 @each
+def test_a_lessons_reps_end_with_the_boxes_to_tick(path: Path) -> None:
+    number, text = path.name[:2], path.read_text(encoding="utf-8")
+    cell = f'```python\nfrom lastgood.teaching.study import reps\n\nreps("{number}")\n```'
+    assert text.partition("\n## Going further")[0].rstrip().endswith(cell)
+    stage = lesson_named(number, ROOT)
+    listed = re.findall(r"^- \[ \] (.+)$", LINK.sub(lambda link: link[0][1:].partition("](")[0], text), re.M)
+    assert [rep.text for rep in stage.reps] == listed
+    assert len({rep.key for rep in stage.reps}) == 3
+    assert all(len(rep.label) <= 100 for rep in stage.reps), "begin a rep with a short sentence"
+
+
+@each
 def test_each_question_has_its_check_in_the_same_cell(path: Path) -> None:
     """So that it can be read without a kernel, and wherever the notebook is shown."""
     for cell in lesson_notebook(path.read_text(encoding="utf-8")).cells:
@@ -109,9 +122,10 @@ def test_the_welcome_leads_to_every_lesson_and_lab() -> None:
 
 @each
 def test_a_lesson_takes_the_time_that_it_says(path: Path) -> None:
-    """At 170 words a minute, one for thinking a question over, and two for a cell."""
+    """At 170 words a minute, one for thinking a question over, and two for a cell; reps are for later."""
     text = prose(path).partition("\n## Going further")[0]  # the last part is for another day
-    cells = len(re.findall(r"^```python", path.read_text(encoding="utf-8"), flags=re.MULTILINE))
+    to_study = path.read_text(encoding="utf-8").partition("\n## Real-world reps")[0]
+    cells = len(re.findall(r"^```python", to_study, flags=re.MULTILINE))
     minutes = len(text.split()) / 170 + text.count("▢") + 2 * cells
     said = re.search(r"\*\*Time\.\*\* About (\d+) minutes", text)
     assert said is not None
@@ -165,6 +179,20 @@ def test_a_lesson_runs_in_a_real_kernel(path: Path, tmp_path: Path) -> None:
 
 EXPECTED = {
     "00_welcome.md": ["Python 3."],
+    "17_warm_up_decay_and_clipping.md": [
+        "4096 inputs: one update moves the output by 4.096",
+        "at the kill: 0.00165",
+        "resumed:     0.00300 at step 300",
+        "after loading:      (0.9, 0.95)",
+    ],
+    "08_what_the_optimizer_remembers.md": [
+        "momentum  fifth update +2.91, with its memory lost -0.20",
+        "adam      fifth update +0.78, with its memory lost -1.00",
+        "OPT    10 bytes a parameter: 1.75 TB = 1.59 TiB",
+        "992 × 1.7 GB = 1.69 TB, 9.6 bytes a parameter",  # noqa: RUF001 - as the lesson prints it
+        "13.1 bytes a parameter if TB, 14.4 if TiB",
+        "largest: 6.57, at update 12",
+    ],
     "18_what_a_checkpoint_has_to_hold.md": [
         "60 days / 35 = one every 1.7 days",
         "105 / 60 days = 1.75 a day",

@@ -1,4 +1,4 @@
-"""The views of lessons 19 and 20 in Chromium: they answer to the mouse and to keys, in both themes.
+"""The views of lessons 08, 17, 19 and 20 in Chromium: they answer to the mouse and to keys, in both themes.
 
 Leaves a picture of every station in `screenshots/`.
 """
@@ -77,6 +77,16 @@ def assert_nothing_is_cut_off(lesson: Locator, view: Locator) -> None:
 
 
 @pytest.fixture(scope="module")
+def lesson_08(real_jupyter, lasting_page, open_notebook) -> Locator:
+    return run_lesson(lasting_page, real_jupyter, open_notebook, "08_what_the_optimizer_remembers")
+
+
+@pytest.fixture(scope="module")
+def lesson_17(real_jupyter, lasting_page, open_notebook) -> Locator:
+    return run_lesson(lasting_page, real_jupyter, open_notebook, "17_warm_up_decay_and_clipping")
+
+
+@pytest.fixture(scope="module")
 def lesson_19(real_jupyter, lasting_page, open_notebook) -> Locator:
     return run_lesson(lasting_page, real_jupyter, open_notebook, "19_when_a_node_fails_mid_run")
 
@@ -101,6 +111,44 @@ def dark_and_narrow(lasting_page) -> Iterator[None]:
     yield
     page.set_viewport_size(WIDE)
     put_on_theme(page, "JupyterLab Light", light=True)
+
+
+# Lesson 08: bytes of memory, and moments around a restart
+
+
+def test_lesson_08s_views_answer_to_menus_and_to_a_slider(lesson_08, shoot):
+    view_of(lesson_08, "restart after update")  # the last cell has run: the kernel is free to answer
+    sizes = view_of(lesson_08, "parameters")
+    words, preset = sizes.get_by_role("status"), sizes.get_by_label("Numbers of", exact=True)
+    expect(words).to_contain_text("1.75 TB, which is 1.59 TiB: 10 bytes a parameter")
+    shoot("memory-opt")
+    preset.select_option("the lab's GPT")
+    expect(words).to_contain_text("1.27 MB, which is 1.21 MiB: 12 bytes a parameter")
+    sizes.get_by_label("Optimizer", exact=True).select_option("SGD with momentum")
+    expect(words).to_contain_text("844 kB, which is 824 KiB: 8 bytes a parameter")
+    expect(preset).to_have_value("your own model")
+    handle(sizes, "parameters").press("End")
+    expect(words).to_contain_text("16.0 TB")
+    moments = view_of(lesson_08, "restart after update")
+    words, picture = moments.get_by_role("status"), moments.locator("svg[role='img']")
+    expect(words).to_contain_text("the first update has size 1.00, undisturbed 0.")
+    shoot("moments-start")
+    handle(moments, "restart after update").press("End")
+    expect(picture).to_contain_text("200")
+    moments.get_by_label("Lost", exact=True).select_option("the moments only")
+    expect(words).to_contain_text("the first update has size 0.45, undisturbed 0.")
+    moments.get_by_label("β₁ and β₂", exact=True).select_option("0.9, 0.999: torch")
+    expect(words).to_contain_text("the first update has size 1.1")
+    shoot("moments-only")
+    expect(lesson_08.locator(TROUBLE)).to_have_count(0)
+
+
+def test_at_800_px_in_the_dark_theme_memory_and_moments_are_whole(lesson_08, dark_and_narrow, shoot):
+    for control, name in (("parameters", "memory"), ("restart after update", "moments")):
+        view = view_of(lesson_08, control)
+        expect(view.locator("svg text").first).to_have_css("fill", "rgb(255, 255, 255)")
+        shoot(f"dark-{name}")
+        assert_nothing_is_cut_off(lesson_08, view)
 
 
 # Lesson 19: the player
@@ -158,6 +206,42 @@ def test_at_800_px_in_the_dark_theme_the_log_stands_below_and_nothing_is_cut_off
         player.get_by_role("table").bounding_box(),
     )
     assert log["y"] >= picture["y"] + picture["height"]
+
+
+# Lesson 17: the schedule and the clipped norms
+
+
+def test_schedule_and_clipping_answer_to_a_menu_a_slider_and_training_again(lesson_17, shoot):
+    schedule = view_of(lesson_17, "restart at step")
+    words, picture = schedule.get_by_role("status"), schedule.locator("svg[role='img']")
+    expect(words).to_contain_text("The resumed run goes on along its curve.")
+    shoot("schedule-start")
+    schedule.get_by_role("combobox").select_option("the step is forgotten")
+    expect(words).to_contain_text("The first wrong step is 200: 0.0001 instead of")
+    shoot("schedule-step-forgotten")
+    handle(schedule, "restart at step").press("ArrowRight")
+    expect(words).to_contain_text("The first wrong step is 210")
+    expect(picture).to_contain_text("killed and resumed at step 210")
+    clipping = view_of(lesson_17, "threshold")
+    words = clipping.get_by_role("status")
+    expect(words).to_contain_text(re.compile(r"\d+ of 150 steps are clipped at 1\.00, and none turns"))
+    shoot("clipping-start")
+    handle(clipping, "threshold").press("ArrowLeft")
+    expect(words).to_contain_text("steps are clipped at 0.95")
+    clipping.get_by_role("combobox").select_option("each tensor by itself")
+    expect(words).to_contain_text("the arrow turns by")
+    shoot("clipping-each-by-itself")
+    clipping.get_by_role("button", name="Train again with this threshold").click()
+    expect(clipping).to_contain_text("trained with the global norm clipped at 0.95", timeout=60_000)
+    expect(lesson_17.locator(TROUBLE)).to_have_count(0)
+
+
+def test_at_800_px_in_the_dark_theme_schedule_and_clipping_are_whole(lesson_17, dark_and_narrow, shoot):
+    for control, name in (("restart at step", "schedule"), ("threshold", "clipping")):
+        view = view_of(lesson_17, control)
+        expect(view.locator("svg text").first).to_have_css("fill", "rgb(255, 255, 255)")
+        shoot(f"dark-{name}")
+        assert_nothing_is_cut_off(lesson_17, view)
 
 
 # Lesson 20: the explorer and the waterfall

@@ -1,0 +1,11 @@
+"""What a report of lab 17 sends its reader back to: headings of the lesson and of the lab."""
+
+UP_AND_DOWN = "lesson 17, “Up, and then down”"
+RESCALES = "lesson 17, “Clipping rescales”"
+CHECKPOINT = "lesson 17, “What a schedule needs in a checkpoint”"
+THE_TRAP = "lesson 17, “Changes in mid-run, and a trap”"
+WITHOUT_A_WORD = "lab 17, “Another curve, without a word”"
+WHEN_TO_SAVE = "lab 17, “When to save”"
+TWO_MISTAKES = "lab 17, “Two mistakes at a restart”"
+HOW_MUCH = "lab 17, “How much is missing, how much is too much”"
+TOO_EARLY = "lab 17, “A new setting that is gone again”"
