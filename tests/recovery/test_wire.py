@@ -11,7 +11,8 @@ DATA = {
     "numbers": [1, 2.5, -0.0, True, None, 2**70, float("inf")],
     "text": "naïve ✓",
     "deep": {"a": [{"b": torch.arange(6).view(2, 3).t()}, torch.tensor(1.5, dtype=torch.bfloat16)]},
-    "empty": [{}, [], torch.zeros(0, 3)],
+    "empty": [{}, [], torch.zeros(0, 3), b""],
+    "bytes": bytes(range(256)),
 }
 
 
@@ -32,6 +33,7 @@ def test_the_same_data_gives_the_same_bytes_whatever_the_order_of_keys() -> None
         ({"a": [0, {1, 2}]}, r"data.a\[1\]"),
         ({3: 1}, "key 3"),
         ({"$tensor": "0"}, "key"),
+        ({"$bytes": "0"}, "key"),
     ],
 )
 def test_what_is_not_plain_is_refused_by_its_path(value: object, path: str) -> None:

@@ -196,3 +196,37 @@ def test_what_a_killed_save_leaves_must_not_be_in_the_way_of_the_next_one(mode: 
         assert any(
             "the next save was not killed: it raised FileExistsError" in line for line in found.torn
         ), found
+
+
+def test_a_link_in_the_folder_stays_a_link_and_what_it_points_to_is_never_copied(tmp_path: Path) -> None:
+    secret = tmp_path / "gradebook"
+    secret.write_text("somebody's grade")
+    os.utime(secret, (0, 0))  # nothing that this save could have kept there
+    to = str(secret)
+
+    @here
+    def save_with_a_link(captured: Any, folder: str) -> None:
+        link = Path(folder) / "leak"
+        if not link.is_symlink():
+            link.symlink_to(to)
+        save(captured, folder)
+
+    @here
+    def load_only_beside_a_link(folder: str) -> Any:
+        assert (Path(folder) / "leak").is_symlink()
+        return load(folder)
+
+    found = examined(save_with_a_link, load_only_beside_a_link)
+    assert found.passed, found
+    assert found.points >= 5
+
+
+@pytest.mark.parametrize("target", ["", "../secret", "/etc/hostname", "link", "folder", "none"])
+def test_only_a_file_of_the_folder_has_a_size(tmp_path: Path, target: str) -> None:
+    root = tmp_path / "run"
+    (root / "folder").mkdir(parents=True)
+    (tmp_path / "secret").write_text("x")
+    (root / "link").symlink_to(tmp_path / "secret")
+    (root / "file").write_text("xyz")
+    assert durability._size(root, "file") == 3
+    assert durability._size(root, target) is None
