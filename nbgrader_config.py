@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from autograder.nbgrader_env import activate
+from autograder.sandbox.ready import before_grading
 
 # nbgrader starts `alembic` by name when it makes a gradebook: it must be found even where the environment
 # is not activated, in the Formgrader too.
@@ -61,6 +62,29 @@ c.ClearSolutions.text_stub = "YOUR ANSWER HERE (double-click to write)"
 # --- running notebooks --------------------------------------------------------------------------------------
 # Seconds a cell. A check takes under 3; the rest is room for a slow or busy machine.
 c.Execute.timeout = 60
+# Seconds that a cell which was interrupted may take to end; then its kernel is killed.
+c.Execute.iopub_timeout = 10
+
+# --- the sandbox, see `autograder doctor` -------------------------------------------------------------------
+# Validate runs a learner's notebook in the learner's own kernel; grading runs it behind walls. This is
+# nbgrader's own list with another preprocessor in Execute's place.
+c.Autograde.autograde_preprocessors = [
+    "autograder.sandbox.execute.SandboxedExecute",
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.Autograde.pre_convert_hook = before_grading(c)
+c.SandboxedExecute.root = str(root)
+c.Sandbox.memory_bytes = 2 * 2**30
+c.Sandbox.processes = 128  # threads count too
+c.Sandbox.disk_bytes = 200 * 10**6
+c.Sandbox.output_bytes = 10**6  # of a cell
+c.Sandbox.notebook_seconds = 600
+# c.Sandbox.unsafe = True  # grade without the sandbox, with a line in each report that says so
 
 # --- the Formgrader -----------------------------------------------------------------------------------------
 # By default its first page prints the whole configuration, the server's token included.

@@ -7,7 +7,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from autograder import report_cli
+
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+report_cli.register(app)
 console = Console(soft_wrap=True)
 
 Root = Annotated[
@@ -62,6 +65,9 @@ def demo(
         bool,
         typer.Option("--formgrader", help="Grade nothing: open the Formgrader on the class that is there."),
     ] = False,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="Run the notebooks without the sandbox; each report says so.")
+    ] = False,
     root: Root = None,
 ) -> None:
     """Grade a made-up class of lab 18 from release to feedback, and prove that every grade is right."""
@@ -70,20 +76,45 @@ def demo(
     from autograder.mutants import VariantError
     from autograder.results import ResultsError
     from autograder.sample_class import SampleError
+    from autograder.sandbox.ready import SandboxError
 
     course = course_root(root)
     place = course / "demo" if folder is None else folder.resolve()
     try:
         if formgrader:
             sample.open_formgrader(place)
-        wrong = sample.run(course, place, Console(), jobs=jobs, cell_timeout=cell_timeout)
-    except (sample.DemoError, CourseError, ResultsError, SampleError, VariantError) as error:
+        wrong = sample.run(course, place, Console(), jobs=jobs, cell_timeout=cell_timeout, unsafe=unsafe)
+    except (sample.DemoError, CourseError, ResultsError, SampleError, SandboxError, VariantError) as error:
         fail("demo", str(error).splitlines())
     if wrong:
         fail(
             "these grades are not what they should be", [line for text in wrong for line in text.splitlines()]
         )
     console.print("[green]✓[/] every grade is what it should be")
+
+
+@app.command()
+def doctor(root: Root = None) -> None:
+    """Try to cross each wall of the sandbox that notebooks are graded in, and say which ones held."""
+    from autograder.course import Course, CourseError
+    from autograder.sandbox.doctor import examine
+    from autograder.sandbox.ready import SandboxError
+
+    course = course_root(root)
+    broken = []
+    try:
+        for wall in examine(course, Course(course).config):
+            mark = "[green]✓ held    [/]" if wall.held else "[red]✗ NOT held[/]"
+            console.print(f"{mark} {wall.name:<18} {escape(wall.saw)}", highlight=False)
+            if not wall.held:
+                broken.append(wall.name)
+    except CourseError as error:
+        fail("doctor", str(error).splitlines())
+    except SandboxError as error:
+        fail("there is no sandbox on this machine", str(error).splitlines())
+    if broken:
+        fail("grade nobody whom you do not trust", [f"these walls did not hold: {', '.join(broken)}"])
+    console.print("[green]✓[/] every wall held")
 
 
 @app.command()

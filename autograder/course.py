@@ -90,7 +90,8 @@ class Course:
             directory = self._directory(lab, student, logger)
             try:
                 kind(coursedir=directory, config=self.config, log=logger).start()
-            except Exception as error:  # nbgrader raises what its preprocessors raise, of any type
+            # nbgrader raises what its preprocessors raise, of any type; without a sandbox our hook exits
+            except (Exception, SystemExit) as error:
                 who = "" if student == "." else f" for {student}"
                 raise CourseError(f"{kind.__name__} failed{who}: {error}\nThe log: {log}") from error
 

@@ -31,6 +31,8 @@ from autograder.notebooks import master_notebook, to_bytes
 from autograder.results import Results, read_results
 from autograder.results_view import show
 from autograder.sample_class import Student, hand_in, lab18_class, submission
+from autograder.sandbox.ready import require_sandbox
+from autograder.sandbox.settings import Sandbox
 
 LAB = "lab18"
 MARK = ".lastgood-demo"  # a folder that holds this file may be deleted
@@ -57,18 +59,23 @@ def run(
     students: Sequence[Student] | None = None,
     jobs: int = JOBS,
     cell_timeout: int = CELL_TIMEOUT,
+    unsafe: bool = False,
 ) -> list[str]:
     """Make, grade and show the class; returns a line for each grade that is not what it should be.
 
     `root` is the course's, `folder` the demo's: it is emptied first. `jobs` submissions are graded at once;
-    each keeps one core busy, at times two. `cell_timeout` is in seconds. Raises DemoError, CourseError,
-    VariantError and SampleError.
+    each keeps one core busy, at times two. `cell_timeout` is in seconds. `unsafe` runs the notebooks
+    without the sandbox. Raises DemoError, CourseError, SandboxError, VariantError and SampleError.
     """
     began = time.monotonic()
     students = lab18_class() if students is None else students
-    course = prepare(root, folder, students, cell_timeout)
+    if not (unsafe or Sandbox(config=Course(root).config).unsafe):
+        require_sandbox()
+    course = prepare(root, folder, students, cell_timeout, unsafe=unsafe)
+    unsafe = Sandbox(config=course.config).unsafe
+    kernel = "kernel WITHOUT a sandbox" if unsafe else "sandboxed kernel"
     console.print(
-        f"{len(students)} submissions of {LAB} stand in {_shown(folder)}. Each is run in a fresh kernel."
+        f"{len(students)} submissions of {LAB} stand in {_shown(folder)}. Each is run in a fresh {kernel}."
     )
     names = [student.name for student in students]
     faults = _grade(course, names, jobs, console)
@@ -81,11 +88,17 @@ def run(
 
 
 def prepare(
-    root: Path, folder: Path, students: Sequence[Student], cell_timeout: int = CELL_TIMEOUT
+    root: Path,
+    folder: Path,
+    students: Sequence[Student],
+    cell_timeout: int = CELL_TIMEOUT,
+    *,
+    unsafe: bool = False,
 ) -> Course:
     """Make the demo's course: settings, master, release, submissions. An earlier demo there is deleted."""
     _clear(folder)
     settings = (root / CONFIG).read_text(encoding="utf-8") + _SETTINGS.format(timeout=cell_timeout)
+    settings += "c.Sandbox.unsafe = True\n" if unsafe else ""
     (folder / CONFIG).write_text(settings, encoding="utf-8")
     course = Course(folder)
     master = master_text(root, LAB)

@@ -185,6 +185,7 @@ def test_make_demo_runs_the_command() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.needs_bwrap
 def test_a_submission_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> None:
     students = [Student(name, None, None) for name in ("torn", "whole")]
     course = demo.prepare(ROOT, tmp_path / "demo", students)
@@ -198,6 +199,7 @@ def test_a_submission_that_cannot_be_read_does_not_stop_the_others(tmp_path: Pat
 
 
 @pytest.mark.slow
+@pytest.mark.needs_bwrap
 def test_a_class_is_graded_from_release_to_feedback_and_one_without_end_does_not_hold_it_up(
     tmp_path: Path,
 ) -> None:

@@ -1,0 +1,19 @@
+"""A learner's notebook runs in a kernel behind walls: bubblewrap, a control group, a small disk in memory.
+
+`nbgrader autograde`, the Formgrader's button and our own commands all run `execute.SandboxedExecute` where
+nbgrader has `Execute` (`nbgrader_config.py` says so). In reading order:
+
+    settings   the limits, as traits that nbgrader_config.py sets
+    visible    what of this machine can be read from inside
+    command    the command line of bubblewrap
+    boot       the first lines that run inside: copies the submission, then becomes a kernel
+    groups     the control group that holds memory and number of processes
+    kernel     starts a kernel, watches its limits, kills it
+    manager    that kernel's manager and client, as nbclient uses them
+    output     how much a cell has put out
+    endings    why a notebook was stopped, in words for its author
+    execute    the preprocessor that runs the cells; the judge will stand in its place
+    ready      whether the walls can be had on this machine, and what to do where not
+    probes     what tries to cross a wall, from inside
+    doctor     has them tried, and says which walls held
+"""
