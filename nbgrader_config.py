@@ -12,12 +12,14 @@ The masters stand in `solutions/`, what learners get in `labs/`; `submitted/`, `
 from contextlib import suppress
 from pathlib import Path
 
+from autograder.inert.files import copy_regular_files_only
 from autograder.nbgrader_env import activate
 from autograder.sandbox.ready import before_grading
 
 # nbgrader starts `alembic` by name when it makes a gradebook: it must be found even where the environment
 # is not activated, in the Formgrader too.
 activate()
+copy_regular_files_only()
 
 root = Path(__file__).resolve().parent
 c = get_config()  # noqa: F821 - traitlets puts it into this file's namespace
@@ -66,19 +68,21 @@ c.Execute.timeout = 60
 c.Execute.iopub_timeout = 10
 
 # --- the sandbox, see `autograder doctor` -------------------------------------------------------------------
-# Validate runs a learner's notebook in the learner's own kernel; grading runs it behind walls. This is
-# nbgrader's own list with another preprocessor in Execute's place.
+# Validate runs a learner's notebook in the learner's own kernel. Grading runs it behind walls, judges outside
+# them, and leaves text and pixels of what the learner wrote. This is nbgrader's own list but for two of them.
 c.Autograde.autograde_preprocessors = [
-    "autograder.sandbox.execute.SandboxedExecute",
+    "autograder.judge.execute.JudgedExecute",  # in Execute's place
     "nbgrader.preprocessors.IgnorePattern",
     "nbconvert.preprocessors.ClearMetadataPreprocessor",
     "nbgrader.preprocessors.LimitOutput",
     "nbgrader.preprocessors.SaveAutoGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
+    "autograder.inert.preprocessor.Inert",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 c.Autograde.pre_convert_hook = before_grading(c)
 c.SandboxedExecute.root = str(root)
+c.Inert.release = str(root / "labs")
 c.Sandbox.memory_bytes = 2 * 2**30
 c.Sandbox.processes = 128  # threads count too
 c.Sandbox.disk_bytes = 200 * 10**6

@@ -89,7 +89,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
         if self._ended is not None:
             endings.skip(cell, self._ended)
             return cell, resources
-        self._meter = Meter(self.sandbox.output_bytes)
+        self._meter = Meter(self._output_bytes(cell))
         self._timed_out = False
         self._pending: asyncio.Future[None] | None = None
         self._polling: asyncio.Task[None] | None = None
@@ -104,6 +104,10 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
         if None in shown:
             endings.drop_output(cell)
         return cell, resources
+
+    def _output_bytes(self, cell: NotebookNode) -> int:
+        """What a cell may put out."""
+        return self.sandbox.output_bytes
 
     def process_message(
         self, msg: dict[str, Any], cell: NotebookNode, cell_index: int

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lastgood.recovery.learner.processes import Processes, Trusting
+from lastgood.recovery.warm import shared_server
 from lastgood.recovery.wire import WireError, pack, unpack
 from lastgood.teaching.checks.leaning import leans
 from lastgood.teaching.checks.report import Part, Report, deliver
@@ -78,6 +79,15 @@ class Checks:
 
     def __getattr__(self, name: str) -> Check:  # only where there is no such check
         raise AttributeError(f"this lab has no check {name!r}; it has {', '.join(vars(self))}")
+
+
+def warm_up() -> None:
+    """Begin to import torch in the background, for checks that try functions out, while the learner reads on.
+
+    Where a grader judges, it tries them out in processes of its own, and this kernel needs none.
+    """
+    if os.environ.get("NBGRADER_EXECUTION") != "autograde":
+        shared_server()
 
 
 NOT_WRITTEN = "Not written yet. Replace the line that raises NotImplementedError by your own code."

@@ -1,7 +1,6 @@
 """Lab 18's checks: the two blanks of the GPT, capture and restore, save and load, and the numbers."""
 
-from lastgood.recovery.warm import shared_server
-from lastgood.teaching.checks.core import Checks
+from lastgood.teaching.checks.core import Checks, warm_up
 from lastgood.teaching.checks.lab18.contents import CONTENTS
 from lastgood.teaching.checks.lab18.disk import DURABILITY
 from lastgood.teaching.checks.lab18.model import LOSS, MASK
@@ -25,4 +24,4 @@ __all__ = [
 CHECKS = (MASK, LOSS, CONTENTS, DURABILITY, HOURS, BYTES, LOST, SYMPTOM)
 check = Checks(*CHECKS)
 
-shared_server()  # begins to import torch in the background, while the learner reads on
+warm_up()

@@ -1,7 +1,6 @@
 """Lab 19's checks: what happened, the last good checkpoint, deaths without progress, the loop, lost work."""
 
-from lastgood.recovery.warm import shared_server
-from lastgood.teaching.checks.core import Checks
+from lastgood.teaching.checks.core import Checks, warm_up
 from lastgood.teaching.checks.lab19.found import FOUND
 from lastgood.teaching.checks.lab19.happened import HAPPENED
 from lastgood.teaching.checks.lab19.loop import LOOP
@@ -14,4 +13,4 @@ TAUGHT = ("lastgood.recovery.checkpoint.lookup", "lastgood.recovery.supervise")
 CHECKS = (HAPPENED, FOUND, PROGRESS, LOOP, LOST, ETTR)
 check = Checks(*CHECKS)
 
-shared_server()  # begins to import torch in the background, while the learner reads on
+warm_up()
