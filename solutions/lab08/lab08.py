@@ -13,7 +13,7 @@
 # torch's. You will say how large a file gets before it is there. And you will find out what happens to a run that comes back
 # without its memory.
 #
-# - **Time**: about 60 minutes. It is fine to stop after any part.
+# - **Time**: about 70 minutes. It is fine to stop after any part.
 # - **Before**: [Lesson 08](../../course/lessons/08_what_the_optimizer_remembers.ipynb). Any word that feels slippery is in the
 #   [glossary](../../glossary.md).
 # - **How it works**: each exercise opens with something that goes wrong or is missing. Then comes a cell with a blank, then a cell that
@@ -49,9 +49,8 @@ from lastgood.training.rng import seed_everything
 from lastgood.training.run import Run, RunConfig
 
 torch.set_num_threads(1)  # the models are so small that a second thread has nothing to do
-torch.optim.SGD(
-    [torch.zeros(1)], lr=0.1
-)  # a process's first one takes two seconds: it loads torch's compiler
+# A process's first optimizer takes two seconds or more, since torch loads its compiler. So make one now.
+torch.optim.SGD([torch.zeros(1)], lr=0.1)
 config = GPTConfig(vocab_size=36, block_size=48)
 config
 
@@ -161,7 +160,8 @@ check.remembered(remembered)
 #
 # ### Four times the model
 #
-# A model of 105,472 parameters, with 4 bytes each, takes 421,888 bytes. Does it fit where there is room for half a million?
+# A model of 105,472 parameters, with 4 bytes each, takes 421,888 bytes. Can it be trained where there is room for half a
+# million bytes?
 
 # %%
 model = GPT(config)
@@ -449,7 +449,7 @@ for made, name in ((torch.optim.Adam, "through the gradient:"), (torch.optim.Ada
 #
 # <details><summary>Hint</summary>
 #
-# Two lines are enough. `second.sqrt()` is the root; eps is added to it, not to what is under it.
+# Three lines are enough. `second.sqrt()` is the root; eps is added to it, not to what is under it.
 # </details>
 
 
@@ -609,7 +609,8 @@ for betas in ((0.9, 0.95), (0.9, 0.999)):
 
 # %% [markdown]
 # None of them leaves the update as it was, and none raises an error. Losing *less* can be worse: with the second pair, keeping
-# the `step` while the moments are gone makes a larger update than losing both.
+# the `step` while the moments are gone makes a larger update than losing both. (In the first row, two numbers are alike by
+# chance. By the lesson, the one for moments is that for everything times c₁ = 0.45. The one for the step is 1 / c₁.)
 #
 # **Write `first_update(gradients, lost, beta1, beta2)`** for a single parameter, in plain numbers. `gradients` is a list. Just
 # before the *last* of them the run was restarted, and `lost` says what of Adam's state was lost then:
@@ -623,7 +624,8 @@ for betas in ((0.9, 0.95), (0.9, 0.999)):
 #
 # <details><summary>Hint 1</summary>
 #
-# Write a helper that goes through the gradients and returns `first / √second`, both corrected, at the end. Call it twice.
+# Write a helper that goes through the gradients and returns `first / √second`, both corrected, at the end. Call it twice, and
+# divide. It may use your `corrected_moments`, or three plain numbers.
 # </details>
 #
 # <details><summary>Hint 2</summary>

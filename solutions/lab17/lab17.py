@@ -227,8 +227,10 @@ for scheduler in (killed, resumed):
 print(f"one step later  {killed.get_last_lr()[0]:11.3f} {resumed.get_last_lr()[0]:8.3f}")
 
 # %% [markdown]
-# No error, and right after the load even the rate that it reports is right. One step later the run is on another curve. A position is a
-# place on *one* curve. So a state that is worth something says on which.
+# No error, and right after the load even the rate that it reports is right. One step later the run is on another curve. `LambdaLR`
+# computes the rate with a function, and a function is not in its state: the resumed job has its own. (Torch's
+# `CosineAnnealingLR` has the opposite surprise: the saved horizon replaces the job's.) A position is a place on *one* curve. So
+# a state that is worth something says on which.
 #
 # **Write the four methods of `Scheduler`.** `__init__` is given; add to it what you like.
 #
@@ -237,7 +239,8 @@ print(f"one step later  {killed.get_last_lr()[0]:11.3f} {resumed.get_last_lr()[0
 # - `state_dict()`: what a checkpoint has to hold, in plain numbers, text, lists and dicts, so that it goes through JSON. It must not
 #   change when the run trains on.
 # - `load_state_dict(state)`: go on from there, in a new object and in another process. If the state is of another curve, with
-#   another peak, warm-up, horizon or floor, raise a `ValueError` that says what differs, and change nothing.
+#   another peak, warm-up, horizon or floor, raise a `ValueError` and change nothing. (Its text is for whoever reads the log: say
+#   what differs. The check does not read it.)
 #
 # The check saves, builds a new object, loads through JSON, and compares the next 50 rates exactly.
 #

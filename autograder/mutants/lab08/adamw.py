@@ -59,6 +59,7 @@ ADAMW_MUTANTS = (
         ((SHRUNK, "    shrunk = parameter\n"),),
         {ADAMW: 2},
         ("The weight decay is missing",),
+        slow=True,
     ),
     Variant(
         "decay-not-scaled",
@@ -66,6 +67,7 @@ ADAMW_MUTANTS = (
         ((SHRUNK, "    shrunk = parameter * (1 - weight_decay)\n"),),
         {ADAMW: 2},
         ("not scaled by the learning rate",),
+        slow=True,
     ),
     Variant(
         "decay-divided",
@@ -125,6 +127,7 @@ ADAMW_MUTANTS = (
         ((UPDATE, UPDATE.replace("shrunk - lr", "shrunk + lr")),),
         {ADAMW: 4},
         ("The sign: the parameter climbs",),
+        slow=True,
     ),
     Variant(
         "rate-forgotten",
@@ -158,6 +161,7 @@ ADAMW_MUTANTS = (
         ),
         {ADAMW: 5},
         ("uses torch.optim, and that is the answer",),
+        slow=True,
     ),
     Variant(
         "torchs-adamw-behind-a-helper",
@@ -200,6 +204,27 @@ ADAMW_MUTANTS = (
         ),
         {ADAMW: 5},
         ("uses walk_on, and that is the answer",),
+        slow=True,
+    ),
+    Variant(
+        "eps-behind-the-fraction",
+        "brackets change nothing",
+        ((UPDATE, UPDATE.replace("(second.sqrt() + eps)", "second.sqrt() + eps")),),
+        {ADAMW: 2},
+        ("brackets are missing",),
+        slow=True,
+    ),
+    Variant(
+        "moments-asked-twice",
+        "first and second, one call each",
+        (
+            (
+                MOMENTS_CALL,
+                MOMENTS_CALL + "    second = corrected_moments(gradient, state, beta1, beta2)[1]\n",
+            ),
+        ),
+        {ADAMW: 4},
+        ("taken in twice",),
         slow=True,
     ),
 )

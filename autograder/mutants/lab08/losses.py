@@ -23,6 +23,7 @@ LOSSES_MUTANTS = (
         ((LOSE_MOMENTS, LOSE_MOMENTS.replace('"everything", "moments"', '"everything", "moments", "step"')),),
         {FIRST_UPDATE: 1},
         ("The moments begin anew in yours. Only the step is lost",),
+        slow=True,
     ),
     Variant(
         "step-never-lost",
@@ -53,6 +54,7 @@ LOSSES_MUTANTS = (
         ),
         {FIRST_UPDATE: 2},
         ("You keep the moments and lose the step", "You lose the moments and keep the step"),
+        slow=True,
     ),
     Variant(
         "upside-down",
@@ -66,7 +68,7 @@ LOSSES_MUTANTS = (
         "the size of the update",
         ((RATIO, "    return abs(update(lost))\n"),),
         {FIRST_UPDATE: 3},
-        ("Divide it by the one without",),
+        ("Divide it by the one without", "which is always one learning rate"),
         slow=True,
     ),
     Variant(

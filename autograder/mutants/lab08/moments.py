@@ -1,129 +1,16 @@
-"""Lab 08, part C: momentum that is none, averages that are not corrected, memory in the wrong place."""
+"""Lab 08, part C: averages that are not corrected, or not averages."""
 
 from autograder.mutants import Variant
 from autograder.mutants.lab08.parts import (
     CORRECTED,
     MOMENTS,
-    MOMENTUM,
-    MOMENTUM_BODY,
 )
 
 FIRST = 'state["first"] = beta1 * state.get("first", 0.0) + (1 - beta1) * gradient\n'
 SECOND = 'state["second"] = beta2 * state.get("second", 0.0) + (1 - beta2) * gradient**2\n'
 STEP = 'state["step"] = step = state.get("step", 0) + 1'
-BUFFER = 'state["b"] = momentum * state.get("b", 0.0) + gradient'
 
 MOMENTS_MUTANTS = (
-    Variant(
-        "momentum-not-kept",
-        "the new buffer is a new name",
-        (
-            (
-                MOMENTUM_BODY,
-                '    b = momentum * state.get("b", 0.0) + gradient\n    return parameter - lr * b\n',
-            ),
-        ),
-        {MOMENTUM: 1},
-        ("plain gradient descent", "the caller's `state`"),
-    ),
-    Variant(
-        "momentum-as-an-average",
-        "a moving average takes 1 - β",
-        ((BUFFER, BUFFER.replace("+ gradient", "+ (1 - momentum) * gradient")),),
-        {MOMENTUM: 1},
-        ("Your buffer is an average", "adds the whole gradient"),
-    ),
-    Variant(
-        "rate-in-the-buffer",
-        "what is remembered is the last change",
-        (
-            (
-                MOMENTUM_BODY,
-                '    state["b"] = momentum * state.get("b", 0.0) + lr * gradient\n'
-                '    return parameter - state["b"]\n',
-            ),
-        ),
-        {MOMENTUM: 1},
-        ("The learning rate is inside your buffer",),
-    ),
-    Variant(
-        "momentum-stale",
-        "move, then remember",
-        (
-            (
-                MOMENTUM_BODY,
-                '    moved = parameter - lr * state.get("b", torch.zeros_like(gradient))\n'
-                '    state["b"] = momentum * state.get("b", 0.0) + gradient\n'
-                "    return moved\n",
-            ),
-        ),
-        {MOMENTUM: 1},
-        ("the buffer of the step before",),
-        slow=True,
-    ),
-    Variant(
-        "momentum-climbs",
-        "the gradient points the way",
-        (('return parameter - lr * state["b"]', 'return parameter + lr * state["b"]'),),
-        {MOMENTUM: 1},
-        ("The sign: the parameter climbs",),
-        slow=True,
-    ),
-    Variant(
-        "keeps-the-gradient-itself",
-        "at the first step the buffer is the gradient",
-        ((BUFFER, 'state["b"] = momentum * state["b"] + gradient if "b" in state else gradient'),),
-        {MOMENTUM: 1},
-        ("holds the gradient itself, not a copy",),
-    ),
-    Variant(
-        "changes-the-gradient",
-        "in place saves memory",
-        (
-            (
-                BUFFER,
-                'state["b"] = gradient.add_(momentum * state.get("b", torch.zeros_like(gradient))).clone()',
-            ),
-        ),
-        {MOMENTUM: 1},
-        ("changes the gradient that it is given",),
-    ),
-    Variant(
-        "state-shared-between-parameters",
-        "one memory for the run",
-        (
-            (
-                "def momentum_step(",
-                'SHARED = {"b": None}\n\n\ndef momentum_step(',
-            ),
-            (
-                MOMENTUM_BODY,
-                '    old = SHARED["b"] if state else 0.0\n'
-                '    state["seen"] = True\n'
-                '    SHARED["b"] = momentum * old + gradient\n'
-                '    return parameter - lr * SHARED["b"]\n',
-            ),
-        ),
-        {MOMENTUM: 1},
-        ("disturb each other", "outside `state`"),
-    ),
-    Variant(
-        "torchs-sgd",
-        "torch has it",
-        (
-            (
-                MOMENTUM_BODY,
-                '    if not state:\n        state["p"] = nn.Parameter(parameter)\n'
-                '        state["o"] = torch.optim.SGD([state["p"]], lr=lr, momentum=momentum)\n'
-                '    state["p"].grad = gradient\n'
-                '    state["o"].step()\n'
-                '    return state["p"].data\n',
-            ),
-        ),
-        {MOMENTUM: 2},
-        ("uses torch.optim, and that is the answer",),
-        slow=True,
-    ),
     Variant(
         "not-corrected",
         "an average is an average",
@@ -137,6 +24,7 @@ MOMENTS_MUTANTS = (
         ((CORRECTED, '    return state["first"] / (1 - beta1**step), state["second"]\n'),),
         {MOMENTS: 1},
         ("second moment (0 of 1)", "It is not corrected"),
+        slow=True,
     ),
     Variant(
         "only-the-second-corrected",
@@ -152,6 +40,7 @@ MOMENTS_MUTANTS = (
         ((STEP, "step = 1"),),
         {MOMENTS: 2},
         ("the correction stays that of step 1", "count the steps"),
+        slow=True,
     ),
     Variant(
         "steps-from-zero",
@@ -208,6 +97,7 @@ MOMENTS_MUTANTS = (
         ),
         {MOMENTS: 2},
         ("The moments are swapped",),
+        slow=True,
     ),
     Variant(
         "first-moment-stale",
@@ -222,6 +112,7 @@ MOMENTS_MUTANTS = (
         ),
         {MOMENTS: 1},
         ("before this gradient came in",),
+        slow=True,
     ),
     Variant(
         "second-of-the-gradient",
@@ -261,6 +152,7 @@ MOMENTS_MUTANTS = (
         ((STEP, 'state = dict(state)\n    state["step"] = step = state.get("step", 0) + 1'),),
         {MOMENTS: 2},
         ("Each step begins anew", "caller's `state`"),
+        slow=True,
     ),
     Variant(
         "steps-counted-outside",
@@ -274,6 +166,43 @@ MOMENTS_MUTANTS = (
         ),
         {MOMENTS: 1},
         ("disturb each other", "outside `state`"),
+        slow=True,
+    ),
+    Variant(
+        "corrected-moments-kept",
+        "keep what you return",
+        (
+            (
+                CORRECTED,
+                '    state["first"] = state["first"] / (1 - beta1**step)\n'
+                '    state["second"] = state["second"] / (1 - beta2**step)\n'
+                '    return state["first"], state["second"]\n',
+            ),
+        ),
+        {MOMENTS: 2},
+        ("The corrected moment is what you remember",),
+    ),
+    Variant(
+        "begins-at-the-first-gradient",
+        "an average of one is that one",
+        (
+            (FIRST, FIRST.replace('state.get("first", 0.0)', 'state.get("first", gradient)')),
+            (SECOND, SECOND.replace('state.get("second", 0.0)', 'state.get("second", gradient**2)')),
+            (CORRECTED, '    return state["first"], state["second"]\n'),
+        ),
+        {MOMENTS: 2},
+        (
+            "Yours begins at the first gradient",
+            "is corrected",
+        ),
+        slow=True,
+    ),
+    Variant(
+        "betas-swapped",
+        "β2 is the slower one",
+        ((FIRST, FIRST.replace("beta1", "beta2")),),
+        {MOMENTS: 1},
+        ("with the other β, and corrected with its own",),
         slow=True,
     ),
 )

@@ -1,20 +1,13 @@
-"""Lab 08's right solutions, written differently. Each keeps every point."""
+"""Lab 08's right solutions of part C, written differently. Each keeps every point."""
 
 from autograder.mutants import Variant
 from autograder.mutants.lab08.parts import (
     ADAMW_BODY,
-    CHECKPOINT_BODY,
-    COUNT_BODY,
-    FILE_BODY,
-    FIRST_UPDATE_BODY,
-    MEMORY_BODY,
     MOMENTS_BODY,
     MOMENTUM_BODY,
-    OPT_BODY,
-    REMEMBERED_BODY,
 )
 
-RIGHT = (
+RIGHT_UPDATES = (
     Variant(
         "in-place",
         "torch's own way of writing it: lerp_, addcmul_, addcdiv_, and a step that is a tensor",
@@ -92,6 +85,7 @@ RIGHT = (
 """,
             ),
         ),
+        slow=True,
     ),
     Variant(
         "tuples",
@@ -114,6 +108,7 @@ RIGHT = (
 """,
             ),
         ),
+        slow=True,
     ),
     Variant(
         "a-class",
@@ -149,6 +144,7 @@ def corrected_moments(''',
 """,
             ),
         ),
+        slow=True,
     ),
     Variant(
         "number-by-number",
@@ -175,6 +171,7 @@ def corrected_moments(''',
 """,
             ),
         ),
+        slow=True,
     ),
     Variant(
         "in-64-bits",
@@ -196,96 +193,6 @@ def corrected_moments(''',
 """,
             ),
         ),
-    ),
-    Variant(
-        "counting-otherwise",
-        "tensors told apart by their place in memory, tables of bytes, overhead predicted too",
-        (
-            (
-                COUNT_BODY,
-                """    places = {p.data_ptr(): p.numel() for p in model.parameters()}
-    return sum(places.values())
-""",
-            ),
-            (
-                REMEMBERED_BODY,
-                """    total = 0
-    for parameter in model.parameters():
-        if parameter.requires_grad:
-            total += {"sgd": 0, "momentum": parameter.numel(), "adamw": 2 * parameter.numel() + 1}[optimizer]
-    return total
-""",
-            ),
-            (
-                MEMORY_BODY,
-                """    table = {"weights": (4, 2), "master": (0, 4), "gradients": (4, 2)}
-    return parameters * (sum(pair[mixed] for pair in table.values()) + moments * 4)
-""",
-            ),
-            (
-                CHECKPOINT_BODY,
-                """    return in_memory(parameters, moments, mixed) - parameters * (2 if mixed else 4)
-""",
-            ),
-            (
-                OPT_BODY,
-                """    bits = 16 + 2 * 32
-    return 175 * bits / 8 / 1000, 175e9 * bits / 8 / 1024**4
-""",
-            ),
-            (
-                FILE_BODY,
-                """    tensors = list(model.parameters())
-    kept = {"sgd": 1, "momentum": 2, "adamw": 4}[optimizer]  # for each, the step among them
-    numbers = count_parameters(model) * {"sgd": 1, "momentum": 2, "adamw": 3}[optimizer]
-    return 4 * numbers + 288 * kept * len(tensors)
-""",
-            ),
-            (
-                FIRST_UPDATE_BODY,
-                """    *before, last = gradients
-    n = len(gradients)
-
-    def average(values, beta):
-        return (1 - beta) * sum(beta**i * value for i, value in enumerate(reversed(values)))
-
-    def update(kept, t):
-        whole = before if kept else []
-        m, v = average([*whole, last], beta1), average([g**2 for g in (*whole, last)], beta2)
-        return m / (1 - beta1**t) / (v / (1 - beta2**t)) ** 0.5
-
-    kept, t = {"everything": (False, 1), "moments": (False, n), "step": (True, 1)}[lost]
-    return abs(update(kept, t)) / abs(update(True, n))
-""",
-            ),
-        ),
-    ),
-    Variant(
-        "by-its-own-update",
-        "the first update found by the functions of part C, with the state opened",
-        (
-            (
-                FIRST_UPDATE_BODY,
-                """    def update(lost):
-        state = {}
-        for gradient in gradients[:-1]:
-            corrected(torch.tensor(gradient).double(), state)
-        if lost in ("everything", "moments"):
-            state.update(first=0.0, second=0.0)
-        if lost in ("everything", "step"):
-            state["step"] = 0
-        first, second = corrected(torch.tensor(gradients[-1]).double(), state)
-        return first / second.sqrt()
-
-    def corrected(gradient, state):
-        state["step"] = step = state.get("step", 0) + 1
-        state["first"] = beta1 * state.get("first", 0.0) + (1 - beta1) * gradient
-        state["second"] = beta2 * state.get("second", 0.0) + (1 - beta2) * gradient**2
-        return state["first"] / (1 - beta1**step), state["second"] / (1 - beta2**step)
-
-    return (update(lost) / update("")).abs()
-""",
-            ),
-        ),
+        slow=True,
     ),
 )

@@ -117,6 +117,21 @@ _DOWN_MUTANTS = (
         slow=True,
     ),
     Variant(
+        "without-pi",
+        "a share of 1 is the end of a cosine",
+        ((DOWN, "    return floor + (peak - floor) * 0.5 * (1 + math.cos(share))\n"),),
+        {RATE: 2},
+        ("π is missing", "ok beyond"),
+    ),
+    Variant(
+        "not-halved",
+        "1 + cos goes from peak to floor",
+        ((DOWN, "    return floor + (peak - floor) * (1 + math.cos(math.pi * share))\n"),),
+        {RATE: 2},
+        ("Halve it", "ok beyond"),
+        slow=True,
+    ),
+    Variant(
         "decay-one-step-ahead",
         "the first step of the decay decays",
         ((SHARE, "    share = min(1.0, (step + 1 - warmup) / (horizon - warmup))\n"),),

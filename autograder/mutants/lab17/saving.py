@@ -90,6 +90,14 @@ SAVING_MUTANTS = (
         ("One step behind",),
     ),
     Variant(
+        "rate-set-last",
+        "after all is done, the next rate",
+        ((PUT + STEPS, STEPS + PUT),),
+        {TRAIN: 1},
+        ("The first step is made with the rate that the optimizer was built with", "ok saves"),
+        slow=True,
+    ),
+    Variant(
         "schedule-never-moved",
         "the schedule counts by itself",
         (("        scheduler.step()\n", ""),),

@@ -1,10 +1,12 @@
 """Lab 19's checks: each mistake is named, and what is right is right however it is written."""
 
+import linecache
 import random
 import signal
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -164,15 +166,34 @@ def test_no_wrong_count_of_lost_steps_is_right_by_luck() -> None:
         assert 0 in lost_steps(events), "one right after a save"
 
 
-def supervisor_that(change: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda job, what_happened, last_good, no_progress: change(job)
+def written(lines: str, **names: Any) -> Callable[..., Any]:
+    """A supervisor of these lines, with the line that a traceback would show."""
+    text = f"def supervise(job, what_happened, last_good, no_progress):\n{indent(lines, '    ')}\n"
+    cell = f"<cell {len(linecache.cache)}>"
+    linecache.cache[cell] = (len(text), None, text.splitlines(keepends=True), cell)
+    namespace = {"__name__": "__main__", **names}
+    exec(compile(text, cell, "exec"), namespace)
+    function: Callable[..., Any] = namespace["supervise"]
+    return function
 
 
 WRONG_LOOPS: dict[str, tuple[Any, str]] = {
-    "starts nothing": (supervisor_that(lambda job: "finished"), "has started no process"),
-    "starts from a number": (supervisor_that(lambda job: job.start(5)), "raised JobError: start was given 5"),
-    "starts from elsewhere": (supervisor_that(lambda job: job.start("step-1")), "which is no checkpoint"),
-    "takes one argument": (lambda job: "finished", "raised TypeError"),
+    "starts nothing": (written("return 'finished'"), "has started no process"),
+    "starts from a number": (written("job.start(5)"), "raised JobError: start was given 5: give it the path"),
+    "starts from elsewhere": (written("job.start('step-1')"), "which is no checkpoint in the job's folder"),
+    "starts beside": (written("job.start('..')"), "start was given '..', which is no checkpoint"),
+    "says how far it was": (written("job.start(None)\n1 / 0"), "(Processes started: 1. There was no good"),
+    "says in which line": (written("x = 7\nreturn x / 0"), "in the line: return x / 0"),
+    "has a slip": (written("return job.begin(None)"), "'Job' object has no attribute 'begin'"),
+    "forgets an argument": (written("job.start()"), "Job.start() missing 1 required positional argument"),
+    "uses what is not there": (written("return reached"), "uses `reached`, which is not defined yet"),
+    "holds what cannot travel": (written("return len(held)", held=(x for x in ())), "cannot be taken to"),
+    "tidies up": (
+        written("(job.folder / 'step-5.tmp').mkdir()"),
+        "raised PermissionError: the job's folder is the job's own, and can only be read: mkdir step-5.tmp",
+    ),
+    "leaves": (written("import os\nos._exit(3)"), "Supervise: its process ended with status 3."),
+    "takes another argument": (written("return job(1)"), "raised TypeError: 'Job' object is not callable"),
     "borrowed": (reference.last_good, "the library's own function"),
 }  # fmt: skip
 
@@ -185,26 +206,36 @@ def test_a_loop_that_never_gets_going_is_told_why(name: str) -> None:
     assert message in " ".join(report.text().split())
 
 
-def test_a_supervisor_that_never_polls_again_comes_to_an_end() -> None:
-    def hopeful(job: Any, what_happened: Any, *_: Any) -> None:
-        process = job.start(None)
-        status = process.poll()
-        while what_happened(status, process.silence, process.beats) == "running":
-            pass
+def test_a_loop_that_is_not_written_yet_is_not_called_lost() -> None:
+    report = lab19.LOOP.run((written("raise NotImplementedError"),), seed=1)
+    assert "Not written yet" in report.text()
+    assert "LOST" not in report.text()
 
+
+def test_what_a_supervisor_prints_stands_in_its_report() -> None:
+    lines = "import sys\nfor k in range(30): print('line', k)\nprint('<b>', file=sys.stderr)\n"
+    for end in ("return 1", "1 / 0"):
+        report = lab19.LOOP.run((written(lines + end),), seed=1)
+        assert "The last that your supervisor printed:\n" in report.note
+        assert "line 29\n<b>" in report.note
+        assert "line 9\n" not in report.note
+        assert "&lt;b&gt;" in report._repr_html_()
+
+
+def test_a_supervisor_that_never_polls_again_comes_to_an_end() -> None:
+    hopeful = written(
+        "process = job.start(None)\nstatus = process.poll()\n"
+        "while what_happened(status, process.silence, process.beats) == 'running': pass"
+    )
     report = lab19.LOOP.run((hopeful,), seed=1)
     assert "never polled in between" in " ".join(report.text().split())
 
 
 def test_nothing_swallows_the_end_of_a_supervisor_that_waits_for_ever() -> None:
-    def stubborn(job: Any, *_: Any) -> None:
-        process = job.start(None)
-        while True:
-            try:
-                process.poll()
-            except Exception:
-                continue
-
+    stubborn = written(
+        "process = job.start(None)\nwhile True:\n"
+        "    try:\n        process.poll()\n    except BaseException:\n        continue"
+    )
     report = lab19.LOOP.run((stubborn,), seed=1)
     assert "did not come to an end" in " ".join(report.text().split())
 

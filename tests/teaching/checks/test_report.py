@@ -21,6 +21,12 @@ def test_points_stay_between_nothing_and_all() -> None:
     assert Report("C", (Part("odd", 9, 2),)).points == 2
 
 
+@pytest.mark.parametrize("why", [None, 7, ["lost"], {"why": "lost"}])
+def test_a_reason_that_is_no_text_is_no_reason(why: object) -> None:
+    with pytest.raises(TypeError, match="a reason is a text"):
+        part("odd", 2, why)  # type: ignore[arg-type]
+
+
 def test_the_text_fits_a_dialog_that_does_not_wrap_and_holds_reason_and_reference() -> None:
     lines = MIXED.text().splitlines()
     assert max(map(len, lines)) <= COLUMNS

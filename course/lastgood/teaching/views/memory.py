@@ -53,7 +53,7 @@ CASES: Final = (
         Plan(175_000_000_000, MIXED_NO_MASTER, ADAM),
         "175 billion parameters (Zhang et al. 2022); a checkpoint of about 1.6 TB, as 992 files of about "
         "1.7 GB (chronicles, 27% update). Whether TB or TiB is meant is not said",
-        "what the files hold: 16-bit weights and two 32-bit moments",
+        "that the files hold 16-bit weights and two 32-bit moments, as the paper has them in training",
     ),
     Case(
         "BLOOM",

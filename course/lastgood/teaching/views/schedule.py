@@ -84,14 +84,14 @@ def in_words(restart: Restart) -> tuple[str, str]:
     """The first wrong step and by how much, and what all of them together come to."""
     schedule, at = restart.schedule, restart.at
     due, spent = restart.peaks(restart.left), restart.peaks(restart.used)
-    rest = f"The {len(restart.left)} steps that are left should make as much as {due:.1f} steps at the peak"
+    rest = f"The rates of the {len(restart.left)} steps left should add up to {due:.1f} peaks"
     first = restart.first_wrong
     if first is None:
         same = "" if restart.mistake == NOTHING else ", this time"
         return f"The resumed run goes on along its curve{same}.", f"{rest}, and do."
     used, right = restart.used[first - at], schedule.lr(first)
     sentence = f"The first wrong step is {first}: {used:.3g} instead of {right:.3g}, {_ratio(used, right)}."
-    more = f"{rest}, and make {spent:.1f}{_change(spent, due)}."
+    more = f"{rest}, but come to {spent:.1f}{_change(spent, due)}."
     worst = restart.worst
     if worst != first:
         used, right = restart.used[worst - at], schedule.lr(worst)

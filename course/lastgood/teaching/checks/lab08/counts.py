@@ -57,6 +57,7 @@ _COUNTED: dict[str, Callable[[nn.Module], int]] = {
     "That is how many tensors there are. Count the numbers in them.": lambda model: len(
         list(model.parameters())
     ),
+    "These are bytes, four for each number. Count the numbers.": lambda model: 4 * count_parameters(model),
 }
 
 
@@ -113,17 +114,15 @@ def _part(name: str, inputs: Data, found: list[float]) -> Part:
             return part(name, 1, why, REMEMBERED)
     off = 0 if found[0] != right[0] else 1
     if off:  # the GPT is right, so it is what only the other model has
-        words = "A parameter that is frozen gets no gradient, so torch keeps nothing for it."
-        moved = sum(p.numel() for p in both[1].parameters() if p.requires_grad)
+        words = " A parameter that is frozen gets no gradient, so torch keeps nothing for it, and no step."
         also = words if found[1] > right[1] else ""
-        return part(
-            name, 1, f"{_numbers(found[1], right[1])} {moved:,} of it move. {also}".strip(), REMEMBERED
-        )
+        told = _numbers(found[1], right[1], "Where a table is frozen, you")
+        return part(name, 1, told + also, REMEMBERED)
     return part(name, 1, _numbers(found[0], right[0]), STATE_MACHINE)
 
 
-def _numbers(found: float, right: int) -> str:
-    return f"You count {found:,g}; torch's optimizer holds {right:,} after a step."
+def _numbers(found: float, right: int, you: str = "You") -> str:
+    return f"{you} count {found:,g}; torch's optimizer holds {right:,} after a step."
 
 
 def _mistakes(name: str) -> dict[str, Callable[[nn.Module], int]]:
@@ -154,6 +153,15 @@ def _mistakes(name: str) -> dict[str, Callable[[nn.Module], int]]:
         ),
         "There is one count of steps for each tensor, not for each number.": (
             lambda m: (moments + 1) * trained(m) if steps else -1
+        ),
+        "There is one count of steps for each tensor, not one for each of its moments.": (
+            lambda m: moments * (trained(m) + counters(m)) if steps else -1
+        ),
+        "Torch's SGD keeps no count of steps: it corrects nothing.": (
+            lambda m: trained(m) + sum(p.requires_grad for p in m.parameters()) if moments == 1 else -1
+        ),
+        "Something is kept for the frozen parameters too, and the count of steps is missing.": (
+            lambda m: moments * count_parameters(m) if steps else -1
         ),
         "Something is kept for the frozen parameters too. They get no gradient, so torch keeps nothing.": (
             lambda m: moments * count_parameters(m) + steps * len(list(m.parameters()))

@@ -89,17 +89,25 @@ def mistakes(name: str) -> dict[str, Callable[[nn.Module, float], float]]:
     """Each foreseen mistake's prediction, of the model and the right number of bytes."""
     moments = MOMENTS[name]
     return {
+        "That is three numbers for each parameter: two moments, or the gradients too. The file has two.": (
+            lambda m, right: _tensors(m, 2) if moments == 1 else -1
+        ),
         "The gradients are in your file. The next step computes its own: they are not saved.": (
             lambda m, right: right + 4 * count_parameters(m)
         ),
         "What the optimizer remembers is missing: these are the weights alone.": (
-            lambda m, right: _tensors(m, 0) if moments else -1
+            lambda m, right: _tensors(m, 0) if moments == 2 else -1
         ),
-        "One moment only. AdamW keeps two.": lambda m, right: _tensors(m, 1) if moments == 2 else -1,
-        "The weights are missing: that is the optimizer's part alone.": (
-            lambda m, right: 4 * moments * count_parameters(m) if moments else -1
+        "That is one number for each parameter. The file has two: the weight, and momentum's buffer.": (
+            lambda m, right: _tensors(m, 0) if moments == 1 else -1
         ),
-        "Two moments, whatever the optimizer is.": lambda m, right: _tensors(m, 2) if moments < 2 else -1,
+        "That is two numbers for each parameter. The file has three: the weight, and two moments.": (
+            lambda m, right: _tensors(m, 1) if moments == 2 else -1
+        ),
+        "Plain SGD remembers nothing, but the file has the weights too.": (
+            lambda m, right: 0.0 if moments == 0 else -1
+        ),
+        "Two moments, whatever the optimizer is.": lambda m, right: _tensors(m, 2) if moments == 0 else -1,
         "The tied head is counted twice. torch writes a tensor once, under however many names.": (
             lambda m, right: right + 4 * _tied(m)
         ),
@@ -111,6 +119,9 @@ def mistakes(name: str) -> dict[str, Callable[[nn.Module, float], float]]:
         ),
         "That is how many numbers there are. Each has 32 bits.": lambda m, right: right / 4,
         "That is in bits. A byte has eight.": lambda m, right: 8 * right,
+        "That is mixed precision. This file has the weights once, in 32 bits.": (
+            lambda m, right: (6 + 4 * moments) * count_parameters(m)
+        ),
         "You count 16 bits for each number. All tensors here have 32.": lambda m, right: right / 2,
         "That is in kilobytes. Bytes are wanted.": lambda m, right: right / 1000,
         "That is in kibibytes. Bytes are wanted.": lambda m, right: right / 1024,

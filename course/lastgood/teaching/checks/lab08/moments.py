@@ -71,6 +71,20 @@ def _before(values: Tensor) -> Tensor:
     return torch.cat([torch.zeros_like(values[:1]), values[:-1]])
 
 
+def _kept_corrected(values: Tensor, beta: float) -> Tensor:
+    """The moving averages where each corrected one is what the next step goes on from."""
+    at, path = torch.zeros_like(values[0]), []
+    for step, value in enumerate(values, start=1):
+        at = (beta * at + (1 - beta) * value) / (1 - beta**step)
+        path.append(at)
+    return torch.stack(path)
+
+
+def _from_the_first(values: Tensor, beta: float) -> Tensor:
+    """Moving averages that begin at the first value."""
+    return averages(values, beta) + beta ** _counts(values) * values[:1]
+
+
 MISTAKES: dict[str, Averages] = {
     "It is not corrected. From zero, the average is too small at first: divide by 1 - βᵗ.": averages,
     "It is a sum, as momentum's buffer. Either the gradient enters whole, without its 1 - β, or the "
@@ -88,6 +102,13 @@ MISTAKES: dict[str, Averages] = {
     ),
     "Each step begins anew: nothing is left of the gradients before. Is everything put into the caller's "
     "`state`?": lambda x, beta: x,
+    "The corrected moment is what you remember. Remember it as it is, and correct only what you return.": (
+        _kept_corrected
+    ),
+    "Yours begins at the first gradient. Adam's begins at zero, and is corrected.": _from_the_first,
+    "Yours begins at the first gradient, so nothing is left to correct. Adam's begins at zero.": (
+        lambda x, beta: _from_the_first(x, beta) / (1 - beta ** _counts(x))
+    ),
     "That is the moment before this gradient came in. First update it, then correct it.": (
         lambda x, beta: _before(averages(x, beta)) / (1 - beta ** _counts(x))
     ),
@@ -127,7 +148,16 @@ def _judge(inputs: Data, data: Data) -> Report:
 
 def _mistakes(x: Tensor, beta: float, more: dict[str, Tensor], other: float) -> dict[str, Tensor]:
     found = {sentence: wrong(x, beta) for sentence, wrong in MISTAKES.items()}
-    return found | more | {"This is averaged with the other β.": corrected(x, other)}
+    return (
+        found
+        | more
+        | {
+            "This is averaged with the other β.": corrected(x, other),
+            "This is averaged with the other β, and corrected with its own.": (
+                averages(x, other) / (1 - beta ** _counts(x))
+            ),
+        }
+    )
 
 
 def _of_the_second(g: Tensor, betas: list[float], first: Tensor) -> dict[str, Tensor]:

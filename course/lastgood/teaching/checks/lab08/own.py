@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
@@ -85,9 +85,12 @@ def upstream(function: Any) -> Iterator[None]:
         space.update(theirs)
 
 
-def asked(function: Any, *arguments: Any) -> tuple[Any, str]:
-    """A learner's function's result, and a sentence where it brought none or torch's optimizer brought it."""
-    with upstream(function), alone() as built:
+def asked(function: Any, *arguments: Any, lend: bool = True) -> tuple[Any, str]:
+    """A learner's function's result, and a sentence where it brought none or torch's optimizer brought it.
+
+    `lend`: with right functions in place of the learner's own of earlier exercises.
+    """
+    with upstream(function) if lend else nullcontext(), alone() as built:
         value, fault = attempt(function, *arguments)
     if built:
         return None, BUILT
@@ -95,11 +98,11 @@ def asked(function: Any, *arguments: Any) -> tuple[Any, str]:
 
 
 def once(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """The parts, with a reason that came before cut short: it is read once."""
-    seen, told = set[str](), list[Part]()
+    """The parts, with a reason that is that of the last lost part cut short: it is read once."""
+    last, told = "", list[Part]()
     for one in parts:
-        told.append(replace(one, why=AGAIN) if one.why in seen else one)
-        seen |= {one.why} - {""}
+        told.append(replace(one, why=AGAIN) if one.why and one.why == last else one)
+        last = one.why or last
     return tuple(told)
 
 

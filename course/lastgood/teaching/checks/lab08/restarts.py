@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lastgood.teaching.checks.core import Check, Data
-from lastgood.teaching.checks.lab08.own import asked, number, refused
+from lastgood.teaching.checks.lab08.own import asked, number, once, refused
 from lastgood.teaching.checks.lab08.passages import COLD, LOST
 from lastgood.teaching.checks.report import Part, Report, part
 
@@ -36,16 +36,26 @@ def _draw(seed: int) -> Data:
 
 
 def _measure(names: dict[str, Any], inputs: Data) -> Data:
+    """Twice, for a function may call `corrected_moments`: the learner's own, or else a right one.
+
+    Only the learner's has the names in its state that such a function sets to zero.
+    """
     fault = refused(names["0"])
+    if fault:
+        return {"error": fault}
+    return {"own": _found(names["0"], inputs, lend=False), "lent": _found(names["0"], inputs, lend=True)}
+
+
+def _found(function: Any, inputs: Data, *, lend: bool) -> Data:
     found: dict[str, list[float]] = {}
-    for lost, runs in inputs["runs"].items() if not fault else ():
+    for lost, runs in inputs["runs"].items():
         for gradients, beta1, beta2 in runs:
-            value, fault = asked(names["0"], list(gradients), lost, beta1, beta2)
+            value, fault = asked(function, list(gradients), lost, beta1, beta2, lend=lend)
             figure, fault = (0.0, fault) if fault else number(value)
             if fault:
                 return {"error": fault}
             found.setdefault(lost, []).append(figure)
-    return {"error": fault} if fault else {"found": found}
+    return {"found": found}
 
 
 def update(gradients: list[float], beta1: float, beta2: float, lost: str = "", *, at: int = -1) -> float:
@@ -78,6 +88,8 @@ MISTAKES: dict[str, dict[str, Wrong]] = {
         "The moments are kept in yours. Here everything is lost.": lambda g, lost, b1, b2: ratio(
             g, STEP, b1, b2
         ),
+        "You get 1. Either nothing is lost in yours, or that is the update after the loss, which is always "
+        "one learning rate. Divide it by the one without.": lambda g, lost, b1, b2: 1.0,
     },
     MOMENTS: {
         "The bias correction begins anew in yours. Only the moments are lost here: the step goes on, and "
@@ -116,8 +128,14 @@ ALWAYS: dict[str, Wrong] = {
 def _judge(inputs: Data, data: Data) -> Report:
     if "error" in data:
         return FIRST_UPDATE.failed(data["error"])
-    parts = tuple(_part(lost, inputs["runs"][lost], data["found"][lost]) for lost in LOSSES)
-    return Report(FIRST_UPDATE.exercise, parts)
+    return max((_report(inputs, data[whose]) for whose in ("own", "lent")), key=lambda report: report.points)
+
+
+def _report(inputs: Data, data: Data) -> Report:
+    if "error" in data:
+        return FIRST_UPDATE.failed(data["error"])
+    parts = (_part(lost, inputs["runs"][lost], data["found"][lost]) for lost in LOSSES)
+    return Report(FIRST_UPDATE.exercise, once(parts))
 
 
 def _part(lost: str, runs: list[list[Any]], found: list[float]) -> Part:

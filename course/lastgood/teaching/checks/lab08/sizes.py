@@ -82,6 +82,7 @@ def _in_units(right: Formula) -> dict[str, Formula]:
         "That is in bits. A byte has eight.": lambda n, k, mixed: 8 * right(n, k, mixed),
         "That is in gigabytes. Bytes are wanted.": lambda n, k, mixed: right(n, k, mixed) / 1e9,
         "That is in megabytes. Bytes are wanted.": lambda n, k, mixed: right(n, k, mixed) / 1e6,
+        "That is for one parameter. How many are there?": lambda n, k, mixed: right(1, k, mixed),
     }
 
 
@@ -189,9 +190,24 @@ def _opt_part(unit: str, found: float, size: int, other: int) -> Part:
     if _near(found * other, _OPT_BYTES, 0.005):
         swapped = "TiB" if unit == "TB" else "TB"
         return part(unit, 1, f"As {swapped} it would be right. {what}.", OPT)
-    if _near(found, _OPT_BYTES, 0.005):
-        return part(unit, 1, f"That is in bytes. {what}.", OPT)
+    for value, sentence in _opt_slips(size).items():
+        if _near(found, value, 0.005):
+            return part(unit, 1, f"{sentence} {what}.", OPT)
     return part(unit, 1, f"You get {found:,.4g}. {what}; how many has a parameter?", OPT)
+
+
+def _opt_slips(unit: int) -> dict[float, str]:
+    """Values of the right bytes in the wrong unit, in so many bytes."""
+    right = _OPT_BYTES / unit
+    return {
+        float(_OPT_BYTES): "That is in bytes.",
+        _OPT_BYTES / 10**9: "That is in gigabytes.",
+        _OPT_BYTES / 2**30: "That is in gibibytes.",
+        right / 10**9: "That is for 175 parameters, not 175 billion.",
+        _OPT_BYTES / (1024 * 10**9): "1,024 · 10⁹ is neither unit.",
+        _OPT_BYTES * unit / 10**24: "You multiply by the unit. Divide: where it is larger, there are fewer.",
+        round(right, 1): "That is rounded. Leave the digits.",
+    }
 
 
 OPT_SIZE = Check("opt_checkpoint", "B3 OPT's checkpoint", 2, lambda seed: {}, _measure_opt, _judge_opt)

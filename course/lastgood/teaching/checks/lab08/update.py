@@ -69,6 +69,10 @@ BELIEFS: dict[str, Belief] = {
         eps="before the correction"
     ),
     "eps is missing under the fraction.": Belief(eps="none"),
+    "eps is added to the parameter. It belongs under the fraction: brackets are missing.": Belief(
+        eps="behind the fraction"
+    ),
+    "Each gradient is taken in twice: call corrected_moments once a step.": Belief(moments="taken twice"),
     "The root is missing: you divide by the second moment itself.": Belief(root=False),
     "The learning rate is missing in the update.": Belief(rate=False),
     "It is 1 - weight_decay that is scaled by the learning rate. Shrink by 1 - lr · weight_decay.": Belief(
@@ -100,6 +104,7 @@ def believed(start: Tensor, gradients: Tensor, setting: Setting, belief: Belief 
         down = _divisor(second[number], setting, belief, number + 1)
         up = first[number] + (setting.weight_decay * at if belief.decay == "divided" else 0.0)
         step = belief.sign * (rate if belief.rate else 1.0) * up / down
+        step = step + (setting.eps if belief.eps == "behind the fraction" else 0.0)
         keep = _kept(setting, belief, rate)
         at = keep * (at + step) if belief.decay == "after" else keep * at + step
         path.append(at)
@@ -110,6 +115,7 @@ def _moments(gradients: Tensor, setting: Setting, belief: Belief) -> tuple[Tenso
     both = [(gradients, setting.beta1), (gradients**2, setting.beta2)]
     first, second = (corrected(x, beta) for x, beta in both)
     raw_first, raw_second = (averages(x, beta) for x, beta in both)
+    twice_first, twice_second = (corrected(x.repeat_interleave(2, 0), beta) for x, beta in both)
     return {
         "corrected": (first, second),
         "raw": (raw_first, raw_second),
@@ -117,6 +123,7 @@ def _moments(gradients: Tensor, setting: Setting, belief: Belief) -> tuple[Tenso
         "only the second": (raw_first, second),
         "swapped": (second, first),
         "of this step": (gradients, gradients**2),
+        "taken twice": (twice_first[0::2], twice_second[1::2]),
     }[belief.moments]
 
 
@@ -126,7 +133,7 @@ def _divisor(second: Tensor, setting: Setting, belief: Belief, step: int) -> Ten
         return (second + eps).sqrt()
     if belief.eps == "before the correction":
         return root + eps / math.sqrt(1 - setting.beta2**step)
-    return root + (0.0 if belief.eps == "none" else eps)
+    return root + (0.0 if belief.eps in ("none", "behind the fraction") else eps)
 
 
 def _kept(setting: Setting, belief: Belief, rate: float) -> float:

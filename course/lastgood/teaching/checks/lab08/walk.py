@@ -21,6 +21,8 @@ STEPS, SHORT = 100, 12
 STARTS = (1.0, -0.6)  # the parameters' size, in both lanes: one parameter, and another one beside it
 TOLERANCE = 1e-4  # of how far a parameter travels: sums may be taken in another order, or in 32 bits
 
+EMPTY = ". Before the first step, `state` is empty: put there what it begins with."
+
 State = dict[str, Any]
 Turn = Callable[[Tensor, Tensor, State, int], tuple[Any, str]]  # parameter, gradient, state, step from 0
 
@@ -76,7 +78,8 @@ def _walk(
             given = shared.copy_(gradients[number]) if reused else gradients[number].clone()
             value, fault = turn(at[i], given, states[i], number)
             if fault:
-                return torch.zeros(0), False, fault
+                empty = number == 0 and "raised KeyError" in fault
+                return torch.zeros(0), False, fault + (EMPTY if empty else "")
             touched = touched or not torch.equal(given, gradients[number])
             result = value.detach().double().clone()
             at[i] = result.clone()

@@ -193,11 +193,11 @@ def _broken_fault(inputs: Data, cases: Data) -> str:
         found, before = cases[case], _given(inputs, case)
         if not found["error"]:
             spoiled = sum(int(g.isnan().any()) for g in found["after"] if g is not None)
-            became = f"{spoiled} of {len(before)} tensors hold nan afterwards, and " if spoiled else ""
+            became = f", {spoiled} of {len(before)} tensors hold nan afterwards" if spoiled else ""
             return (
-                f"With {case}: no error. It returns {found['norm']:g}, {became}the optimizer "
-                f"would write that into "
-                "the parameters. Look at the norm with math.isfinite, and raise a ValueError."
+                f"With {case}: no error. It returns {found['norm']:g}{became}, and the optimizer would "
+                "write that into the parameters. Look at the norm with math.isfinite, and raise a "
+                "ValueError."
             )
         if found["kind"] != "ValueError":
             return f"With {case}: {_lower(found['error'])} A ValueError was asked for."

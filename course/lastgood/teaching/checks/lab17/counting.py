@@ -126,10 +126,7 @@ def _refusing(inputs: Data, others: Data, resumed: str) -> Part:
         return blank(title, worth, _silent(inputs, others[silent[0]], silent), WITHOUT_A_WORD)
     for name, found in others.items():
         if found["raised"] != "ValueError":
-            fault = (
-                f"With another {name} it raises {found['raised']}. A ValueError that says "
-                f"what differs was asked for."
-            )
+            fault = f"With another {name} it raises {found['raised']}. A ValueError was asked for."
         elif found["rates"] != found["untouched"]:
             fault = (
                 f"With another {name} it raises, but has moved before: check first, then take the position."
@@ -146,12 +143,13 @@ def _silent(inputs: Data, found: Data, silent: list[str]) -> str:
     saved = curve[NAMES.index(name)]
     words = (
         f"A state saved with {name} {saved:g} goes into a schedule with {name} "
-        f"{inputs['others'][name]:g} without a "
-        f"word. Undisturbed the next rate is {right_rate(inputs['saved_at'], *curve):.4g}, now it is "
-        f"{found['rates'][0]:.4g}."
+        f"{inputs['others'][name]:g} without a word. "
     )
-    if near(found["rates"][0], right_rate(inputs["saved_at"], *curve)):
-        words += " The saved curve has replaced the one that this job was given."
+    undisturbed, now = right_rate(inputs["saved_at"], *curve), found["rates"][0]
+    if near(now, undisturbed):
+        words += "The saved curve has replaced the one that this job was given."
+    else:
+        words += f"Undisturbed the next rate is {undisturbed:.4g}, now it is {now:.4g}."
     if len(silent) > 1:
         words += f" The same holds for {', '.join(silent[1:])}."
     return words

@@ -40,6 +40,9 @@ def norm_fault(found: float, before: list[Tensor], clip: float) -> str:
             float(g.abs().max()) for g in before
         ),
         "That is the factor, not the norm.": clip / right,
+        "That is the norm of the parameters. Their gradients are meant: `.grad`.": math.sqrt(
+            sum(g.numel() for g in before)  # each parameter of the check is 1 everywhere
+        ),
         "That is the norm of the last tensor alone.": norms[-1],
         "That is the norm of the first tensor alone.": norms[0],
     }

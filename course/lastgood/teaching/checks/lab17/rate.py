@@ -84,7 +84,7 @@ def _up_fault(rates: list[float], curve: list[Any]) -> str:
     for sentence, wrong in UP.items():
         if alike(rates[:warmup], [wrong(*curve, step) for step in range(warmup)]):
             return sentence
-    return _first_difference(rates[:warmup], curve, 0)
+    return _largest_difference(rates[:warmup], curve, 0)
 
 
 def _cosine(share: float) -> float:
@@ -119,6 +119,12 @@ DOWN: dict[str, Curve] = {
     "The cosine goes from 1 to -1, and the rate with it: below the floor, and below 0. 1 + cos "
     "goes from 2 to "
     "0.": lambda p, w, h, f, s: f + (p - f) * math.cos(math.pi * _share(w, h, s)),
+    "The cosine goes only to an angle of 1, not half-way round: π is missing.": (
+        lambda p, w, h, f, s: f + (p - f) * 0.5 * (1 + math.cos(_share(w, h, s)))
+    ),
+    "1 + cos goes from 2 to 0, so it begins far above the peak. Halve it.": (
+        lambda p, w, h, f, s: f + (p - f) * 2 * _cosine(_share(w, h, s))
+    ),
     "It is one step ahead: the step after the warm-up should be at the peak still.": (
         lambda p, w, h, f, s: f + (p - f) * _cosine(_share(w, h, s + 1))
     ),
@@ -136,36 +142,35 @@ def _down_fault(rates: list[float], curve: list[Any], *, late: bool) -> tuple[bo
         # One step ahead, the last one may be capped at the horizon or not.
         if alike(rates[skipped:-1], [wrong(*curve, step) for step in steps[:-1]]):
             return True, sentence
-    return False, _first_difference(rates, curve, warmup)
+    return False, _largest_difference(rates, curve, warmup)
 
 
 def _beyond_fault(rates: list[float], curve: list[Any]) -> str:
     """`rates` from the horizon on: wherever the decay led, it stays there."""
     last = rates[0]
-    for more, rate in enumerate(rates):
-        if not math.isclose(rate, last, rel_tol=1e-6, abs_tol=1e-3 * curve[3]):
-            if rate > last:
-                return (
-                    f"The cosine comes up again: at step {curve[2] + more} the rate is "
-                    f"{rate:.3g}, at the "
-                    f"horizon it was {last:.3g}. Decay ends there."
-                )
-            return (
-                f"It falls on: at step {curve[2] + more} the rate is {rate:.3g}, at the horizon it was "
-                f"{last:.3g}. It stays there."
-            )
-    return ""
+    if all(math.isclose(rate, last, rel_tol=1e-6, abs_tol=1e-3 * curve[3]) for rate in rates):
+        return ""
+    # The furthest one: close to the horizon both numbers would look the same.
+    more = max(range(len(rates)), key=lambda i: abs(rates[i] - last))
+    step, rate = curve[2] + more, rates[more]
+    if rate > last:
+        return (
+            f"The cosine comes up again: at step {step} the rate is {rate:.3g}, at the horizon, step "
+            f"{curve[2]}, it was {last:.3g}. Decay ends there."
+        )
+    return (
+        f"It falls on: at step {step} the rate is {rate:.3g}, at the horizon, step {curve[2]}, it was "
+        f"{last:.3g}. It stays there."
+    )
 
 
-def _first_difference(rates: list[float], curve: list[Any], first: int) -> str:
-    for step, rate in enumerate(rates, first):
-        right = right_rate(step, *curve)
-        if not near(rate, right):
-            given = ", ".join(
-                f"{n} {v:g}" for n, v in zip(("peak", "warmup", "horizon", "floor"), curve, strict=True)
-            )
-            return f"For {given}: at step {step} it gives {rate:.4g}, and {right:.4g} is right."
-    return ""
+def _largest_difference(rates: list[float], curve: list[Any], first: int) -> str:
+    """`rates` of the steps from `first` on, of which at least one is wrong."""
+    right = [right_rate(step, *curve) for step in range(first, first + len(rates))]
+    i = max(range(len(rates)), key=lambda i: abs(rates[i] - right[i]))
+    names = ("peak", "warmup", "horizon", "floor")
+    given = ", ".join(f"{name} {value:g}" for name, value in zip(names, curve, strict=True))
+    return f"For {given}: at step {first + i} it gives {rates[i]:.5g}, and {right[i]:.5g} is right."
 
 
 RATE = Check("learning_rate", "A The learning rate of a step", 4, _draw, _measure, _judge)

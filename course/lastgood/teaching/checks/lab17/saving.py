@@ -108,6 +108,11 @@ def _rates_fault(data: Data, inputs: Data) -> str:
         )
     if alike(first[1:], right[: steps - 1]):
         return "One step behind: the optimizer steps before it is given this step's rate."
+    if first[0] == 1.0 and alike(first[1:], right[1:steps]):
+        return (
+            "The first step is made with the rate that the optimizer was built with. Put the "
+            "schedule's rate in before a step, not after it."
+        )
     if alike(first, right[0 : 2 * steps : 2]) or alike(first, right[1 : 2 * steps : 2]):
         return "The schedule moves twice in each step."
     at = next(i for i in range(steps) if not alike([first[i], second[i]], [right[i]] * 2))
