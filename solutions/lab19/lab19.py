@@ -307,7 +307,7 @@ with Job(Plan(seed=19, steps=12, fates=(Fate("killed", 9),))) as job:
 #
 # | of the job | |
 # |---|---|
-# | `job.folder`, `job.run` | what `last_good` wants to know |
+# | `job.folder`, `job.run` | what `last_good` wants to know; the folder can only be read |
 # | `job.record` | the record of samples, a list with one entry a step |
 # | `job.start(checkpoint)` | starts a process from a checkpoint's path, or from step 0 if that is `None` |
 # | `process.poll()` | waits a few milliseconds; the exit status, or `None` |
@@ -316,8 +316,8 @@ with Job(Plan(seed=19, steps=12, fates=(Fate("killed", 9),))) as job:
 # | `process.kill()` | SIGKILL; returns when the process is gone |
 #
 # The check lets real processes fail in an order that it draws, and then gives you a job with a poison step. It takes some seconds.
-# A loop that polls or starts for ever is ended, and you are told what it waited for. A loop that does neither is not: interrupt the
-# kernel, with the ■ in the toolbar.
+# Your function runs in a process of its own, as the job's do. A loop that polls or starts for ever is ended, and you are told what it
+# waited for. So is one that does neither, after 20 seconds. What it printed last stands below the points.
 #
 # (A real supervisor also waits before a restart, longer each time: a back-off. Leave it out here, it would only cost you time.)
 #

@@ -67,6 +67,8 @@ def follow(
             worker.kill()  # SIGKILL, and only now is it told to anybody how far the run goes on
         if "error" in data["writer"]:
             return data
+        if first.is_file():  # by the file itself: its writer may say of it what it likes
+            data["writer"]["bytes"] = first.lstat().st_size
         with _spawned("resume", plan, processes, first, writes=second) as worker:
             worker.channel.send(blob)
             data["reader"] = ask(worker, texts=texts)

@@ -117,12 +117,14 @@ def _measure(
                 data["kept"] = list(both.map(look_aside, aside))
         if "error" in saved:
             return data
+        # By the folder itself: the process that saved may say of its files what it likes.
+        about = [path.lstat() for path in folder.rglob("*")]
+        largest = max((file.st_size for file in about if stat.S_ISREG(file.st_mode)), default=0)
         moved = scratch / "elsewhere" / "checkpoints"  # a path that the saver never heard of
         moved.parent.mkdir()
         shutil.move(folder, moved)
         data["loaded"] = run("look", writes=[moved], folder=str(moved))
         if "error" not in data["loaded"]:
-            largest = max((size for _, size in saved["files"]), default=0)
             where = points(saved["changes"], largest)
             with ThreadPoolExecutor(2) as both:
                 data["torn"] = list(both.map(lambda p: _tear(run, older, aside, *p), enumerate(where)))

@@ -8,6 +8,8 @@ find a step that no process survives. What they do not have is somebody who brin
     checkpoints   the job's checkpoints on disk, and which of them is the last good one
     worker        what runs in the processes
     compare       the job beside one that nothing befell
+    answers       what a supervisor asks itself of each process
+    serve         a job and a supervisor that is in another process, with a stand_in for the job
 """
 
 from lastgood.recovery.job.compare import compare, undisturbed

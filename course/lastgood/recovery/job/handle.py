@@ -11,6 +11,7 @@ more, the next call raises SupervisorStopped, which no `except Exception` swallo
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 import time
@@ -33,9 +34,10 @@ LIMIT = 3  # deaths in a row without a new step, after which to give up
 _POLL_S = 0.01  # that a poll waits for something to happen
 _GRACE_S = 1.0  # beyond PATIENCE, until it is certain that a supervisor will not notice a hang
 _POLLS_AFTER_THE_END = 200
-_LOOKS_WITHOUT_A_POLL = 1_000
+LOOKS_WITHOUT_A_POLL = 1_000
 _STARTS_TOO_MANY = 4  # beyond LIMIT
 _END_S = 10.0  # until a process that was killed is gone
+NEVER_POLLED = "it looked at process.silence on and on, and never polled in between"
 
 
 class JobError(ValueError):
@@ -124,7 +126,8 @@ class Job:
         if not isinstance(checkpoint, Path | str):
             raise JobError(f"start was given {checkpoint!r}: give it the path of a checkpoint, or None")
         path = self.folder / checkpoint
-        if path.parent != self.folder or not path.is_dir():
+        # By the folder's own list: `..` is a name there too, and some names no system can look up.
+        if path.parent != self.folder or path.name not in os.listdir(self.folder) or not path.is_dir():
             raise JobError(f"start was given {path.name!r}, which is no checkpoint in the job's folder")
         return path.name
 
@@ -170,8 +173,8 @@ class Process:
     def silence(self) -> float:
         """Seconds since the last heartbeat, or since the start where there was none; as of the last poll."""
         self._looks += 1
-        if self._looks > _LOOKS_WITHOUT_A_POLL:
-            raise SupervisorStopped("it looked at process.silence on and on, and never polled in between")
+        if self._looks > LOOKS_WITHOUT_A_POLL:
+            raise SupervisorStopped(NEVER_POLLED)
         return self._silence
 
     def poll(self) -> int | None:

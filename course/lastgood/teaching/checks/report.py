@@ -8,6 +8,7 @@ import textwrap
 from dataclasses import dataclass, field
 
 COLUMNS = 96  # Validate's dialog does not wrap
+METADATA = "lastgood"  # of an output: the points of a report that is then raised
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,11 @@ class Part:
     why: str = ""
     reread: str = ""
     pending: bool = False  # not written yet, or not tested yet: nothing that could be called lost
+
+    def __post_init__(self) -> None:
+        # A reason may quote what came from where the learner's code ran, and that may be anything.
+        if not isinstance(self.why, str):
+            raise TypeError(f"{self.title}: a reason is a text, not a {type(self.why).__name__}")
 
     @property
     def passed(self) -> bool:
@@ -155,4 +161,4 @@ def deliver(report: Report) -> Report:
 def _show(report: Report) -> None:
     from IPython.display import HTML, display  # the rich form stays among the cell's outputs
 
-    display(HTML(report._repr_html_()))
+    display(HTML(report._repr_html_()), metadata={METADATA: {"points": report.points}})

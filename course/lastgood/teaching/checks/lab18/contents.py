@@ -9,6 +9,7 @@ from lastgood.recovery.components import LOADER, STEP, TITLES
 from lastgood.recovery.learner import bundle
 from lastgood.recovery.learner.processes import Processes
 from lastgood.recovery.learner.reads import data_globals
+from lastgood.teaching.checks import exact
 from lastgood.teaching.checks.core import Check, Data, borrowed
 from lastgood.teaching.checks.lab18.passages import COPIES, MORE_THAN_WEIGHTS, THREADS
 from lastgood.teaching.checks.lab18.plan import draw, plan
@@ -40,7 +41,7 @@ def _judge(inputs: Data, data: Data) -> Report:
     if "error" in data:
         return CONTENTS.failed(data["error"])
     found = audit.judge(plan(inputs), data["audit"])
-    reads = also_reads(data["reads"])
+    reads = also_reads(exact.words(data["reads"]))
     if found.stopped:
         return CONTENTS.failed(raised(found.stopped) + reads, pending=found.stopped["blank"])
     if found.refused:

@@ -8,6 +8,7 @@ from lastgood.recovery import durability
 from lastgood.recovery.learner.bundle import BundleError, texts
 from lastgood.recovery.learner.processes import Processes
 from lastgood.recovery.learner.reads import data_globals
+from lastgood.teaching.checks import exact
 from lastgood.teaching.checks.core import Check, Data, borrowed
 from lastgood.teaching.checks.lab18.passages import CANNOT_TEAR
 from lastgood.teaching.checks.lab18.plan import draw, plan
@@ -47,15 +48,17 @@ def _try_out(inputs: Data, data: Data, processes: Processes) -> Data:
 def _judge(inputs: Data, data: Data) -> Report:
     if "error" in data:
         return DURABILITY.failed(data["error"])
+    reads = also_reads(exact.words(data["reads"]))
     found = durability.judge(data["saved"])
     note = STAND_IN if found.reference else ""
-    reads = also_reads(data["reads"])
     if found.stopped:
         return _stopped(found.stopped, reads, note)
     if found.round_trip:
         lost = part(COMES_BACK, POINTS[COMES_BACK], sentence(found.round_trip) + reads, CANNOT_TEAR)
         later = untested(SURVIVES, POINTS[SURVIVES], "First a state has to come back.")
         return Report(DURABILITY.exercise, (lost, later), note)
+    if not found.points:
+        raise exact.NotAnAnswer("a state came back, and its save is said to have written nothing")
     parts = (
         part(COMES_BACK, POINTS[COMES_BACK], ""),
         part(SURVIVES, POINTS[SURVIVES], _torn(found), CANNOT_TEAR),

@@ -12,6 +12,7 @@ from typing import Any
 
 from lastgood.recovery.job import checkpoints
 from lastgood.recovery.job.checkpoints import CORRUPT, FOREIGN, MANIFEST, STATE, TORN
+from lastgood.teaching.checks import exact
 from lastgood.teaching.checks.core import Check, Data, attempt, borrowed
 from lastgood.teaching.checks.lab19.passages import NEWEST
 from lastgood.teaching.checks.report import Report, part, untested
@@ -121,6 +122,7 @@ def _judge(inputs: Data, data: Data) -> Report:
     if "error" in data:
         return FOUND.failed(data["error"])
     folders = inputs["folders"]
+    data = {title: _answer(data[title]) for title in folders}
     sound = "sound", "some damaged", "others damaged"
     if "error" in data["sound"]:
         return FOUND.failed(f"{data['sound']['error']}{_litter(data['sound']['error'])}", NEWEST)
@@ -133,6 +135,14 @@ def _judge(inputs: Data, data: Data) -> Report:
         says_why = part(SAYS_WHY, 1, unsaid, NEWEST)
     parts = (part(NEWEST_GOOD, 3, wrong, NEWEST), says_why, part(NONE, 1, none, NEWEST))
     return Report(FOUND.exercise, parts)
+
+
+def _answer(told: Any) -> Data:
+    """What came for one folder. Raises NotAnAnswer where `measure` could not have returned it."""
+    if isinstance(told, dict) and "error" in told:
+        return dict(exact.texts(told))
+    about = exact.under(told, ("found", "skipped"))
+    return {"found": exact.text_or_none(about["found"]), "skipped": exact.texts(about["skipped"])}
 
 
 def _first(sentences: Iterable[str]) -> str:

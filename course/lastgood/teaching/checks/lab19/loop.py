@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import random
 import signal
-from dataclasses import asdict
 from typing import Any
 
 from lastgood.recovery.components import COMPONENTS, TITLES
-from lastgood.recovery.job import LIMIT, Job, Plan, SupervisorStopped, drawn, poisoned, undisturbed
+from lastgood.recovery.job import LIMIT, Plan, drawn, poisoned, undisturbed
+from lastgood.recovery.job.serve import supervised
+from lastgood.recovery.learner import bundle
+from lastgood.recovery.learner.processes import Processes
 from lastgood.teaching.checks.core import NOT_WRITTEN, Check, Data, borrowed
 from lastgood.teaching.checks.lab19.passages import FOR_EVER, ONE_PROCESS
-from lastgood.teaching.checks.lab19.reference import last_good, no_progress, what_happened
-from lastgood.teaching.checks.report import Part, Report, part, untested
+from lastgood.teaching.checks.lab19.reference import no_progress
+from lastgood.teaching.checks.report import Report, part, untested
 from lastgood.teaching.checks.words import sentence
 
 ARRIVES, ONCE, GIVES_UP = "gets the run to its end", "each sample once", "stops at a poison step"
 POINTS = {ARRIVES: 4.0, ONCE: 2.0, GIVES_UP: 3.0}
+PRINTED = 10  # lines
 
 
 def _draw(seed: int) -> Data:
@@ -32,59 +35,72 @@ def plans(inputs: Data) -> tuple[Plan, Plan]:
 def _measure(names: dict[str, Any], inputs: Data) -> Data:
     if refused := borrowed(names["0"]):
         return {"error": refused}
+    functions = {"supervise": names["0"]}
+    try:
+        return {"blob": bundle.dumps(functions), "texts": bundle.texts(functions)}
+    except bundle.BundleError as error:
+        return {"error": str(error)}
+
+
+def _try_out(inputs: Data, data: Data, processes: Processes) -> Data:
+    if "error" in data:
+        return {"error": data["error"]}
     failing, hopeless = plans(inputs)
-    told = _supervised(names["0"], failing)
-    return told if "error" in told else {"failing": told, "hopeless": _supervised(names["0"], hopeless)}
+    told = _supervised(data, failing, processes)
+    return told if "error" in told else {"failing": told, "hopeless": _supervised(data, hopeless, processes)}
 
 
-def _supervised(supervise: Any, plan: Plan) -> Data:
+def _supervised(data: Data, plan: Plan, processes: Processes) -> Data:
     """What the learner's supervisor made of a job, as plain data."""
-    told: Data = {}
-    with Job(plan) as job:
-        try:
-            told["value"] = repr(supervise(job, what_happened, last_good, no_progress))
-        except NotImplementedError:
-            return {"error": NOT_WRITTEN}
-        except SupervisorStopped as stop:
-            told["stopped"] = str(stop)
-        except Exception as error:
-            return {"error": f"Your function raised {type(error).__name__}: {str(error)[:300]}{_when(job)}"}
-    return told | {
-        "starts": [asdict(start) for start in job.starts],
-        "record": [list(entry) for entry in (job.record if job.at_the_end is None else job.at_the_end)],
-        "digests": job.digests,
-    }
+    told = supervised(data["blob"], plan, processes, data["texts"])
+    if "error" not in told:
+        return told
+    died = "file" not in told["error"]  # nothing that it raised, but how its process ended
+    return {"error": _raised(told), "printed": "" if died else told["printed"]}
 
 
-def _when(job: Job) -> str:
-    """How far the supervisor was when it raised."""
-    found, _ = last_good(job.folder, job.run)
-    at = f" (Processes started: {len(job.starts)}."
-    return f"{at})" if found else f"{at} There was no good checkpoint then: the path from last_good is None.)"
+def _raised(told: Data) -> str:
+    """What the supervisor raised, and how far it was then."""
+    error = told["error"]
+    if error["blank"]:
+        return NOT_WRITTEN
+    if "file" not in error:
+        return sentence(f"{error['stage']}: {error['message']}")
+    none = "" if told["some_good"] else " There was no good checkpoint then: the path from last_good is None."
+    at = f" (Processes started: {len(told['starts'])}.{none})"
+    line = f"\nin the line: {error['line']}" if error["line"] else ""
+    return f"Your function raised {error['kind']}: {error['message'][:300]}{at}{line}"
 
 
 def _judge(inputs: Data, data: Data) -> Report:
     if "error" in data:
-        return LOOP.failed(data["error"], ONE_PROCESS)
-    failing, _ = plans(inputs)
+        report = LOOP.failed(data["error"], ONE_PROCESS)
+        return Report(report.exercise, report.parts, _printed(data))
+    failing, hopeless = plans(inputs)
     told = data["failing"]
     right = undisturbed(failing)
-    gives_up = part(GIVES_UP, POINTS[GIVES_UP], _wrong_at_poison(data["hopeless"]), FOR_EVER)
+    gives_up = part(GIVES_UP, POINTS[GIVES_UP], _wrong_at_poison(data["hopeless"], hopeless), FOR_EVER)
     arrives = part(ARRIVES, POINTS[ARRIVES], _misled(told, failing.steps, right.digests), ONE_PROCESS)
     if told["digests"] is None:
         once = untested(ONCE, POINTS[ONCE], "First the run has to reach its end.")
     else:
         once = part(ONCE, POINTS[ONCE], _not_once(told, right.samples), ONE_PROCESS)
-    return Report(LOOP.exercise, (arrives, once, gives_up), _note(told, (arrives, once, gives_up)))
+    parts = arrives, once, gives_up
+    note = _well_done(told) if all(p.passed for p in parts) else ""
+    return Report(LOOP.exercise, parts, "\n".join(filter(None, (note, _printed(told, data["hopeless"])))))
 
 
-def _note(told: Data, parts: tuple[Part, ...]) -> str:
-    if not all(p.passed for p in parts):
-        return ""
+def _well_done(told: Data) -> str:
     lived = len(told["starts"])
     return (
         f"{lived} processes, {lived - 1} failures, and the run is bit-identical to one that nothing befell."
     )
+
+
+def _printed(*told: Data) -> str:
+    """The end of what the supervisor printed: its process had no cell to print it in."""
+    lines = [line for each in told for line in each.get("printed", "").splitlines()]
+    return "\n".join(["The last that your supervisor printed:", *lines[-PRINTED:]]) if lines else ""
 
 
 def _misled(told: Data, steps: int, digests: dict[str, str]) -> str:
@@ -178,7 +194,7 @@ def _steps(first: int, end: int) -> str:
     return f"step {first}" if end == first + 1 else f"steps {first} to {end - 1}"
 
 
-def _wrong_at_poison(told: Data) -> str:
+def _wrong_at_poison(told: Data, job: Plan) -> str:
     """What went wrong in a job with a step that no process survives."""
     if "error" in told:
         return str(told["error"])
@@ -197,6 +213,20 @@ def _wrong_at_poison(told: Data) -> str:
         return (
             f"It stopped in time, and returned {told['value']}. 'gave up' is wanted, so that somebody looks."
         )
+    return _unseen(told["starts"], job)
+
+
+def _unseen(starts: list[Data], job: Plan) -> str:
+    """Whether a supervisor gave up that has not seen its processes die."""
+    for number, start in enumerate(starts, start=1):
+        if start["beside"]:
+            return (
+                f"Process {number} was started while process {number - 1} was still there: nobody had seen "
+                "yet how that would end."
+            )
+    furthest = max(start["reached"] for start in starts)
+    if furthest != job.poison:
+        return f"It gave up when the furthest process was at step {furthest}, and none had died there."
     return ""
 
 
@@ -204,4 +234,4 @@ def _stopped(told: Data) -> str:
     return sentence(f"Your supervisor did not come to an end: {told['stopped']}")
 
 
-LOOP = Check("supervise", "D The supervisor", sum(POINTS.values()), _draw, _measure, _judge)
+LOOP = Check("supervise", "D The supervisor", sum(POINTS.values()), _draw, _measure, _judge, _try_out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lastgood.recovery import interval as library
+from lastgood.teaching.checks import exact
 from lastgood.teaching.checks.core import Check, Data
 from lastgood.teaching.checks.lab20.own import asked, number, refused
 from lastgood.teaching.checks.lab20.passages import EXACT, LOWEST
@@ -70,11 +72,15 @@ def _judge(inputs: Data, data: Data) -> Report:
     return Report(BEST.exercise, (part("best interval", BEST.worth, fault, reread),))
 
 
-def _fault(runs: list[list[float]], found: list[list[float]]) -> tuple[str, str]:
+def _fault(runs: list[list[float]], found: Any) -> tuple[str, str]:
     """What is wrong with the intervals, and what to reread."""
-    firsts = [first for first, _ in found]
+    pairs = [exact.numbers(pair, 2) for pair in exact.items(found, len(runs))]
+    for pair, run in zip(pairs, runs, strict=True):
+        if not all(map(math.isfinite, pair)):
+            return _cost(next(x for x in pair if not math.isfinite(x)), run), LOWEST
+    firsts = [first for first, _ in pairs]
     off = [abs(x / float(library.optimum(d, m)) - 1) for x, (d, m, _) in zip(firsts, runs, strict=True)]
-    for (first, second), (d, m, restart) in zip(found, runs, strict=True):
+    for (first, second), (d, m, restart) in zip(pairs, runs, strict=True):
         if abs(second - first) > TOLERANCE * abs(first):
             return (
                 f"For save_cost {d:g} h and mtbf {m:g} h you get {first:.3g} h where a restart takes "

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lastgood.teaching.checks import exact
 from lastgood.teaching.checks.core import Check, Data
 from lastgood.teaching.checks.lab20.own import asked, refused
 from lastgood.teaching.checks.lab20.passages import BY_CHANCE
@@ -42,7 +43,9 @@ def _measure(names: dict[str, Any], inputs: Data) -> Data:
 def _judge(inputs: Data, data: Data) -> Report:
     if "error" in data:
         return FAILURES.failed(data["error"])
-    *lists, again = ([*map(float, times)] for times in data["lists"])
+    *lists, again = (
+        [float(exact.number(time)) for time in times] for times in exact.items(data["lists"], LISTS + 1)
+    )
     fault = _fault(lists, again, inputs["mtbf"])
     return Report(FAILURES.exercise, (part("failure times", FAILURES.worth, fault, BY_CHANCE),))
 

@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 from lastgood.recovery.simulate import Life, event_loop
+from lastgood.teaching.checks import exact
 from lastgood.teaching.checks.core import NOT_WRITTEN, Check, Data
 from lastgood.teaching.checks.lab20.beliefs import BELIEFS, RESTART, SAVE, WORK, Belief, Numbers, live
 from lastgood.teaching.checks.lab20.own import UNENDED, asked, number, refused
@@ -105,7 +106,7 @@ def _answers(function: Any, cases: list[list[Any]]) -> Data:
 def _judge(inputs: Data, data: Data) -> Report:
     if "error" in data:
         return WALL.failed(data["error"])
-    answers = data["parts"]
+    answers = exact.under(data["parts"], PARTS)
     errors = [answer.get("error", "") for answer in answers.values()]
     if all(errors):
         first = next(iter(PARTS))
@@ -119,8 +120,10 @@ def _judge(inputs: Data, data: Data) -> Report:
 
 
 def _part(title: str, worth: float, cases: list[list[Any]], answer: Data) -> Part:
-    hours = answer["hours"]
-    for case, given in zip(cases, hours, strict=False):
+    # Up to the first case in which there was none, or one for each.
+    some = answer["hours"]
+    hours = exact.numbers(some, len(some) if "error" in answer and len(some) < len(cases) else len(cases))
+    for case, given in zip(cases[: len(hours)], hours, strict=True):
         if not _same(given, right(case)):
             told = "" if "error" in answer else _belief(cases, hours) or BY_HAND
             return part(title, worth, f"{_shown(case, given)}\n{told}".strip(), ONE_LIFE)
