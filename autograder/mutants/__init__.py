@@ -10,6 +10,7 @@ import ast
 import importlib
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +111,8 @@ def checking_cells(text: str, fmt: str = "py:percent") -> dict[str, NotebookNode
     """A lab's automatically graded cells, in order, by their grade_id; `text` is a master or a notebook."""
     return {
         cell.metadata["nbgrader"]["grade_id"]: cell
-        for cell in jupytext.reads(text, fmt=fmt).cells
-        if cell.cell_type == "code" and _graded(cell)
+        for cell in _code(text, fmt)
+        if _graded(cell)
     }
 
 
@@ -124,8 +125,7 @@ def run_checks(text: str, only: set[str] | None = None, fmt: str = "py:percent")
     """
     namespace: dict[str, Any] = {"__name__": "__main__"}
     reports = {}
-    code = [cell for cell in jupytext.reads(text, fmt=fmt).cells if cell.cell_type == "code"]
-    for number, cell in enumerate(code):
+    for number, cell in enumerate(_code(text, fmt)):
         about = cell.metadata.get("nbgrader", {})
         if _graded(cell):
             if only is None or about["grade_id"] in only:
@@ -133,6 +133,12 @@ def run_checks(text: str, only: set[str] | None = None, fmt: str = "py:percent")
         elif number == 0 or about.get("solution") or about.get("locked"):
             exec(compile(cell.source, f"<cell {number}>", "exec"), namespace)
     return reports
+
+
+@lru_cache(maxsize=8)  # a variant's text is read three times, its master's for each variant
+def _code(text: str, fmt: str) -> tuple[NotebookNode, ...]:
+    """A text's code cells, to be read and not changed."""
+    return tuple(cell for cell in jupytext.reads(text, fmt=fmt).cells if cell.cell_type == "code")
 
 
 def _graded(cell: NotebookNode) -> bool:
