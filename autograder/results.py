@@ -138,7 +138,9 @@ def _row(
     cells = nbformat.read(path, as_version=4).cells
     marks = {}
     for exercise in exercises:
-        grade = grades[exercise.grade_id]
+        grade = grades.get(exercise.grade_id)
+        if grade is None:  # graded before the release that added this exercise, or in another gradebook
+            continue
         waits = grade.auto_score is None and grade.manual_score is None
         mark = Mark(None if waits else float(grade.score), exercise.worth)
         if mark.lost:

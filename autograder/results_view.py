@@ -42,7 +42,7 @@ def table(results: Results) -> Table:
         found.add_column(exercise.label, justify="right")
     found.add_column("sum", justify="right")
     for row in results.rows:
-        found.add_row(row.student, *_marks(results, row), Text(f"{row.points:g}", "bold"))
+        found.add_row(Text(row.student), *_marks(results, row), Text(f"{row.points:g}", "bold"))
     worths = (Text(f"{exercise.worth:g}", "dim") for exercise in results.exercises)
     found.add_row(Text("of", "dim"), *worths, Text(f"{results.worth:g}", "dim"))
     return found
