@@ -24,7 +24,7 @@ from lastgood.teaching.checks.report import Report
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 7
-FEW = 20  # forgeries of an answer, spread over all: what the quick tests try
+FEW = 10  # forgeries of an answer, spread over all: what the quick tests try
 ANY: Any = object()  # one name or place, whichever
 
 Way = tuple[Any, ...]  # names and places, from the whole answer down to what was forged

@@ -106,6 +106,7 @@ def test_the_same_seed_draws_the_same_and_another_does_not(court: Court) -> None
     assert one == again != other
 
 
+@pytest.mark.slow  # another judge has to start
 def test_a_judge_that_takes_too_long_is_stopped_and_the_next_question_answered(
     court: Court, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from autograder.inert.preprocessor import REPORTS
 from autograder.judge.execute import NO_ANSWER, JudgedExecute
 
 ROOT = Path(__file__).resolve().parents[3]
-pytestmark = pytest.mark.needs_bwrap
+pytestmark = [pytest.mark.slow, pytest.mark.needs_bwrap]
 
 MASK = """
 import torch

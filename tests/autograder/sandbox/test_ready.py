@@ -87,6 +87,7 @@ def test_our_commands_say_it_too(arguments: list[str], tmp_path: Path) -> None:
     assert not (tmp_path / "demo").exists()
 
 
+@pytest.mark.slow  # it makes the sample class
 @pytest.mark.usefixtures("no_bwrap")
 def test_a_demo_without_the_sandbox_has_to_be_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
