@@ -29,8 +29,13 @@ c.CourseDirectory.course_id = "lastgood"
 c.CourseDirectory.root = str(root)
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "labs"
-# For several graders at once: "postgresql://…" (see nbgrader's documentation of db_url).
 c.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}"
+# SQLite is one file and lets one grader write at a time. Several graders, each on a machine of their own,
+# share a gradebook in PostgreSQL:
+#     .venv/bin/pip install --editable '.[postgres]'
+# and in every grader's copy of this file, before the first release, in place of the line above:
+#     c.CourseDirectory.db_url = "postgresql+psycopg://grader@db.example.org/lastgood"
+# The password belongs in ~/.pgpass, which the driver reads, not in this file: that is in git.
 # nbgrader copies what stands beside a notebook. `lab*.py` are the masters with their answers: they must never
 # travel. Setting `ignore` replaces nbgrader's own list, so its entries are repeated.
 c.CourseDirectory.ignore = [

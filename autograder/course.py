@@ -62,7 +62,7 @@ class Course:
 
     def autograde(self, lab: str, student: str, log: Path) -> None:
         """Run a student's submission and enter its points into the gradebook. Raises CourseError."""
-        from nbgrader.converters import Autograde
+        from autograder.together import Autograde
 
         self._convert(Autograde, lab, student, log)
 

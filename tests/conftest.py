@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +22,14 @@ pytest_plugins = ["pytester"]
 TOOLS = {
     "browser": ("chromium", ("chromium", "chromium-browser", "google-chrome")),
     "needs_bwrap": ("bwrap", ("bwrap",)),
+    # Debian keeps PostgreSQL's server off PATH.
+    "needs_postgres": ("postgres", ("initdb", "/usr/lib/postgresql/*/bin/initdb")),
 }
 
 
 def tool_path(marker: str) -> str | None:
-    return next(filter(None, map(shutil.which, TOOLS[marker][1])), None)
+    names = (found for name in TOOLS[marker][1] for found in (glob(name) if "/" in name else [name]))
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -105,6 +109,14 @@ def chromium() -> str:
     path = tool_path("browser")
     assert path, "a test that uses this fixture bears the marker `browser`"
     return path
+
+
+@pytest.fixture(scope="session")
+def initdb() -> Path:
+    """The command that makes a database cluster; the others of PostgreSQL's server lie beside it."""
+    path = tool_path("needs_postgres")
+    assert path, "a test that uses this fixture bears the marker `needs_postgres`"
+    return Path(path)
 
 
 class Notebooks:
