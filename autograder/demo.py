@@ -69,6 +69,7 @@ def run(
     """
     began = time.monotonic()
     students = lab18_class() if students is None else students
+    _leave_alone(folder)
     if not (unsafe or Sandbox(config=Course(root).config).unsafe):
         require_sandbox()
     course = prepare(root, folder, students, cell_timeout, unsafe=unsafe)
@@ -192,15 +193,20 @@ def _say_where(folder: Path, console: Console, seconds: float) -> None:
     console.print(f"To grade the written answers by hand: autograder demo --formgrader{option}\n")
 
 
-def _clear(folder: Path) -> None:
-    """Make the folder, empty. Raises DemoError where it holds what no demo has made."""
+def _leave_alone(folder: Path) -> None:
+    """Raise DemoError where the folder holds what no demo has made."""
     if folder.exists() and not folder.is_dir():
         raise DemoError(f"{folder} is a file; name a folder that is not there yet")
-    if folder.is_dir() and any(folder.iterdir()):
-        if not (folder / MARK).is_file():
-            raise DemoError(f"{folder} is not empty and no demo made it; name a folder that is not there yet")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
+        raise DemoError(f"{folder} is not empty and no demo made it; name a folder that is not there yet")
+
+
+def _clear(folder: Path) -> None:
+    """Make the folder, empty. Raises DemoError where it holds what no demo has made."""
+    _leave_alone(folder)
+    if folder.is_dir():
         shutil.rmtree(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True)
     (folder / MARK).write_text("`autograder demo` made this folder and deletes it when it runs again.\n")
 
 

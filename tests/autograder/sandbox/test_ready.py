@@ -1,6 +1,6 @@
 """Where there is no sandbox, grading stops and says what to do."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,11 +16,17 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(autouse=True)
-def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was found out before, and what this machine is told, are no part of these tests."""
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What is found out in other tests, and what this machine is told, are no part of these, nor theirs."""
+    monkeypatch.delenv(UNSAFE, raising=False)
+    _forget()
+    yield
+    _forget()
+
+
+def _forget() -> None:
     ready._why_not.cache_clear()
     command._namespaces.cache_clear()
-    monkeypatch.delenv(UNSAFE, raising=False)
 
 
 @pytest.fixture
