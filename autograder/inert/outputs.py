@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from autograder.inert.pictures import pixels
+
+LEFT_OUT: Final = "(An output was left out here: it is neither text nor a picture made of pixels.)"
 
 
 def inert(output: NotebookNode, report: str = "") -> NotebookNode:
@@ -27,6 +29,8 @@ def _made_anew(output: NotebookNode, report: str) -> Any:
         data["text/plain"] = _text(output.data["text/plain"])
     if report and output.data.get("text/html") == report:
         data["text/html"] = report
+    if not data:  # nbconvert warns of each output that it cannot show
+        data["text/plain"] = LEFT_OUT
     if output.output_type == "execute_result":
         return new_output("execute_result", data=data, execution_count=output.execution_count)
     return new_output("display_data", data=data)

@@ -2,7 +2,8 @@
 
     python -m autograder.judge.bench ROOT SANDBOX
 
-ROOT is the course's folder, SANDBOX the sandbox's limits as JSON. Requests come on stdin and replies go to
+ROOT is the course's folder, SANDBOX the sandbox's limits as JSON. Files that are of no use after a check go
+where TMPDIR says. Requests come on stdin and replies go to
 stdout, one JSON object a line. It never runs a line of a learner's. It lives from one check to the next,
 because importing torch costs more than judging; whoever asks kills it when it takes too long.
 """
@@ -13,15 +14,16 @@ import base64
 import importlib.util
 import json
 import os
+import resource
+import secrets
 import sys
-import tempfile
 import traceback
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from autograder.judge.walls import IN_MEMORY, processes
+from autograder.judge.walls import processes
 from autograder.sandbox.settings import Sandbox
 from lastgood.recovery.learner.processes import Processes
 from lastgood.recovery.warm import shared_server
@@ -30,6 +32,7 @@ from lastgood.teaching.checks.core import Check
 from lastgood.teaching.checks.report import Report
 
 LONGEST: Final = 2_000  # characters of a reason: an exception's message is the learner's to choose
+MEMORY: Final = 3  # times what a notebook may have: addresses, of which torch takes more than it uses
 NOT_AN_ANSWER = "What came back from the notebook is not an answer that this check can give."
 
 
@@ -45,13 +48,17 @@ class Bench:
         return processes(shared_server(), self._sandbox, self._root)
 
     def draw(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Inputs for a check, in base64; `{}` where the course has no such check."""
+        """What a check measures with, in base64; `{}` where the course has no such check.
+
+        Where functions are tried out, that is nothing: who knew what was drawn could bring the answer along.
+        """
         check = _check(request)
         if check is None:
             return {}
+        inputs = check.draw(request["seed"]) if check.try_out is None else {}
         if check.try_out is not None:
             shared_server()  # begins to import torch while the notebook's kernel measures
-        return {"inputs": base64.b64encode(pack(check.draw(request["seed"]))).decode()}
+        return {"inputs": base64.b64encode(pack(inputs)).decode()}
 
     def judge(self, request: dict[str, Any]) -> dict[str, Any]:
         """The report on an answer: its points as nbgrader reads them, and its HTML."""
@@ -67,7 +74,8 @@ class Bench:
         return _shown(check.failed(request["why"]))
 
     def _report(self, check: Check, inputs: bytes, answer: bytes) -> Report:
-        given = unpack(inputs)
+        # For functions that are tried out it is drawn only now that they can no longer change.
+        given = unpack(inputs) if check.try_out is None else check.draw(secrets.randbits(31))
         try:
             told = unpack(answer)
             measured = unpack(told["measured"])
@@ -100,9 +108,11 @@ def main() -> None:
     # Whatever a library prints goes to stderr: stdout holds the replies alone.
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    if IN_MEMORY.is_dir():
-        tempfile.tempdir = str(IN_MEMORY)
-    bench = Bench(Path(sys.argv[1]), Sandbox(**json.loads(sys.argv[2])))
+    sandbox = Sandbox(**json.loads(sys.argv[2]))
+    # An answer can be made to unpack to more than there is. It is then none.
+    most = MEMORY * sandbox.memory_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    bench = Bench(Path(sys.argv[1]), sandbox)
     does = {"draw": bench.draw, "judge": bench.judge, "refuse": bench.refuse}
     for line in sys.stdin:
         request = json.loads(line)

@@ -19,6 +19,8 @@ from autograder.sandbox.settings import Sandbox
 
 START_S: Final = 60.0  # importing torch from a cold disk can take most of it
 JUDGE_S: Final = 60.0  # a verdict takes milliseconds; trying functions out, a few seconds
+REMOVE_S: Final = 5.0
+IN_MEMORY: Final = Path("/dev/shm")  # what is written there counts as its writer's memory, and so has a limit
 TOO_LATE = f"The check could not be judged within {JUDGE_S:.0f} s, and was stopped."
 
 
@@ -36,6 +38,7 @@ class Court:
         self._root = root
         self._limits = {name: getattr(sandbox, name) for name in sandbox.trait_names(config=True)}
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open for as long as the court is
+        self._folder: Path | None = None  # the judge's files, which outlive it where it is killed
         self._bench: subprocess.Popen[bytes] | None = None
         self._start()
 
@@ -69,6 +72,8 @@ class Court:
         bench, self._bench = self._bench, None
         bench.kill()
         bench.communicate()
+        if self._folder is not None:
+            _removed(self._folder)
 
     def __enter__(self) -> Self:
         return self
@@ -80,13 +85,16 @@ class Court:
         self._log.close()
 
     def _start(self) -> subprocess.Popen[bytes]:
+        self._folder = Path(
+            tempfile.mkdtemp(prefix="lastgood-judge-", dir=IN_MEMORY if IN_MEMORY.is_dir() else None)
+        )
         self._bench = subprocess.Popen(
             [sys.executable, "-P", "-m", "autograder.judge.bench", str(self._root), json.dumps(self._limits)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
             # What it starts is a fork of it as far as the environment goes: nothing of the instructor's.
-            env=command.environment({}),
+            env=command.environment({}) | {"TMPDIR": str(self._folder)},
             start_new_session=True,  # an interrupt of the grader's is the grader's to handle
         )
         return self._bench
@@ -105,6 +113,16 @@ class Court:
             self._log.seek(max(0, os.fstat(self._log.fileno()).st_size - 4096))
             raise CourtError(f"the judge stopped:\n{self._log.read().decode(errors='replace').strip()}")
         return json.loads(line)
+
+
+def _removed(folder: Path) -> None:
+    """Remove what a judge that was killed has left.
+
+    A learner's process may have made folders deeper than Python goes, and may be dying only now.
+    """
+    give_up = time.monotonic() + REMOVE_S
+    while folder.exists() and time.monotonic() < give_up:
+        subprocess.run(["rm", "-rf", "--one-file-system", "--", str(folder)], stderr=subprocess.DEVNULL)
 
 
 def _exchanged(bench: subprocess.Popen[bytes], request: bytes, deadline: float) -> bytes | None:

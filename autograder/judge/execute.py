@@ -54,6 +54,7 @@ class JudgedExecute(SandboxedExecute):
         if inputs is None:
             return super().preprocess_cell(cell, resources, index)
         errand = new_code_cell(call.at_the_kernel(self._lab[0], inputs), metadata={_ERRAND: True})
+        self.nb.cells[index] = errand  # a display that is updated while it runs is the errand's
         super().preprocess_cell(errand, resources, index)
         self._forget_displays(index)
         cell.execution_count = errand.execution_count
@@ -68,6 +69,10 @@ class JudgedExecute(SandboxedExecute):
     def _output_bytes(self, cell: NotebookNode) -> int:
         return ANSWER_BYTES if cell.metadata.get(_ERRAND) else super()._output_bytes(cell)
 
+    def _count_output(self, cell: NotebookNode) -> None:
+        if not cell.metadata.get(_ERRAND):  # of an errand's, what is kept is cut to a cell's share
+            super()._count_output(cell)
+
     def _forget_displays(self, index: int) -> None:
         """What a learner's code displayed here could be told later to show something else in its place."""
         for places in self._display_id_map.values():
@@ -76,7 +81,7 @@ class JudgedExecute(SandboxedExecute):
     def _outcome(self, court: Court, call: Call, inputs: str, errand: NotebookNode) -> list[NotebookNode]:
         """What the graded cell shows: what was printed on the way, and an error or the report."""
         assert self._lab is not None
-        printed = [o for o in errand.outputs if o.output_type == "stream" and o.name == "stdout"]
+        printed = self._printed(errand)
         errors = [_without(inputs, output) for output in errand.outputs if output.output_type == "error"]
         if errors:
             return [*printed, *errors]
@@ -86,6 +91,12 @@ class JudgedExecute(SandboxedExecute):
         else:
             report = court.refuse(self._lab[0], call.check, NO_ANSWER)
         return [*printed, new_output("execute_result", data=report, execution_count=errand.execution_count)]
+
+    def _printed(self, errand: NotebookNode) -> list[NotebookNode]:
+        """What was printed while it measured, as far as a cell may."""
+        streams = [o.text for o in errand.outputs if o.output_type == "stream" and o.name == "stdout"]
+        text, most = "".join(streams), self.sandbox.output_bytes
+        return [new_output("stream", name="stdout", text=text[:most])] if text else []
 
 
 def _without(inputs: str, error: NotebookNode) -> NotebookNode:

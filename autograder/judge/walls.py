@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ from autograder.sandbox.visible import View, view
 from lastgood.recovery.learner.processes import Processes, Trusting
 from lastgood.recovery.warm import Inside, WarmServer, Worker
 
-IN_MEMORY = Path("/dev/shm")  # what is written there counts as its writer's memory, and so has a limit
 # It says a word when the walls stand, and waits until it is killed.
 _HOLDER = ("/bin/sh", "-c", "echo; exec sleep infinity")
 
@@ -70,11 +70,21 @@ def standing(
             pass_fds=[tell],
             env=command.environment({}),
         )
+        first = -1
         try:
             os.close(tell)
-            yield _entrance(holder, told, tuple(group.doors))
+            inside = _entrance(holder, told, tuple(group.doors))
+            first = os.pidfd_open(inside.holder)
+            yield inside
         finally:
-            holder.kill()
+            if (
+                first >= 0
+            ):  # with the first process inside ends every other, before anybody looks at its files
+                with suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(first, signal.SIGKILL)
+                os.close(first)
+            else:
+                holder.kill()
             holder.communicate()
             os.close(told)
             group.remove()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from autograder.sandbox.output import OF_A_NOTEBOOK
 from autograder.sandbox.settings import Sandbox, duration, size
 
 STOPPED = "Stopped"  # what the error of a cell is called that the sandbox stopped, or did not start
@@ -102,9 +103,16 @@ def skip(cell: NotebookNode, ending: Ending) -> None:
     _fail(cell, f"This cell was not run: {ending.after}.")
 
 
-def stop_output(cell: NotebookNode, sandbox: Sandbox) -> None:
-    """Say in a cell that it was stopped for its output. The notebook goes on."""
-    _fail(cell, _much(sandbox) + " The rest was dropped.")
+def stop_output(cell: NotebookNode, sandbox: Sandbox, left: int) -> None:
+    """Say in a cell that it was stopped for its output. The notebook goes on.
+
+    `left` is how many bytes the cell had, of what the whole notebook may put out.
+    """
+    total = OF_A_NOTEBOOK * sandbox.output_bytes
+    whose = (
+        f"This cell was stopped: the notebook had put out {size(total)} before it, and may put out no more."
+    )
+    _fail(cell, (_much(sandbox) if left >= sandbox.output_bytes else whose) + " The rest was dropped.")
 
 
 def lose_output(cell: NotebookNode) -> None:

@@ -24,7 +24,7 @@ from traitlets import Unicode
 from autograder.sandbox import endings
 from autograder.sandbox.kernel import KernelError
 from autograder.sandbox.manager import SandboxKernelManager
-from autograder.sandbox.output import Meter, presentable
+from autograder.sandbox.output import OF_A_NOTEBOOK, Meter, presentable
 from autograder.sandbox.ready import SandboxError, require_sandbox
 from autograder.sandbox.settings import Sandbox
 
@@ -33,6 +33,7 @@ WITHOUT = (
     "points are worth no more than the trust in its author."
 )
 _TRIES, _TRY_S = 20, 0.25
+_COUNTS = 10**6  # as high as a cell's number may be
 
 
 class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
@@ -61,16 +62,20 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
             _mark(nb)
             return nb, resources
         require_sandbox()
-        self._killed_processes = 0
+        self._killed_processes = self._passed = 0
         self._deadline = time.monotonic() + self.sandbox.notebook_seconds
         if _weight(Path(resources["metadata"]["path"])) > self.sandbox.scratch_bytes:
             return self._refuse(nb), resources
         try:
-            return super().preprocess(nb, resources, km)  # type: ignore[no-any-return]
+            nb, resources = super().preprocess(nb, resources, km)
         except (KernelError, RuntimeError) as error:
             if self.km is not None:
                 run_sync(self.km.cleanup_resources)()
             raise SandboxError(f"The kernel did not start in the sandbox: {error}") from error
+        for cell in nb.cells:
+            if cell.cell_type == "code":
+                _present(cell)  # again: a later cell may have replaced what an earlier one displayed
+        return nb, resources
 
     def create_kernel_manager(self) -> Any:
         """The manager of the kernel to be. The notebook has no say in which that is."""
@@ -99,15 +104,18 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
         except Exception as caught:  # what the learner's kernel sends decides of what kind
             error = caught
         run_sync(self._look_after)(cell, error)
-        shown = [presentable(output) for output in cell.outputs]
-        cell.outputs = [output for output in shown if output is not None]
-        if None in shown:
-            endings.drop_output(cell)
+        self._count_output(cell)
+        _present(cell)
         return cell, resources
 
     def _output_bytes(self, cell: NotebookNode) -> int:
-        """What a cell may put out."""
-        return self.sandbox.output_bytes
+        """What a cell may put out: its own share, or what is left of the notebook's."""
+        left = OF_A_NOTEBOOK * self.sandbox.output_bytes - self._passed
+        return max(0, min(self.sandbox.output_bytes, left))
+
+    def _count_output(self, cell: NotebookNode) -> None:
+        """Add what a cell has put out to the notebook's."""
+        self._passed += self._meter.passed
 
     def process_message(
         self, msg: dict[str, Any], cell: NotebookNode, cell_index: int
@@ -156,7 +164,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
             await self._pending
         alive = await self.km.is_alive()
         if self._meter.over and alive and error is None:
-            endings.stop_output(cell, self.sandbox)
+            endings.stop_output(cell, self.sandbox, self._meter.limit)
         elif isinstance(error, CellTimeoutError) and alive and not self._timed_out:
             endings.lose_output(cell)  # it has finished, and its last messages did not come
             await self._listen_again()
@@ -202,6 +210,16 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
             if cell.cell_type == "code":
                 endings.skip(cell, ending)
         return nb
+
+
+def _present(cell: NotebookNode) -> None:
+    """Leave in a cell that was run what a notebook can hold: the kernel chose all of it."""
+    count = cell.get("execution_count")
+    cell.execution_count = count if type(count) is int and 0 <= count < _COUNTS else None
+    shown = [presentable(output) for output in cell.outputs]
+    cell.outputs = [output for output in shown if output is not None]
+    if None in shown:
+        endings.drop_output(cell)
 
 
 def _mark(nb: NotebookNode) -> None:

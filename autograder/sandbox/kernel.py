@@ -1,12 +1,13 @@
 """Starts a kernel inside the sandbox, watches its limits, kills it: jupyter_client's provisioner.
 
-The five sockets lie on the kernel's own small disk, and the grader reaches them through /proc: no folder of
-this machine has to be writable from inside. Asked whether the kernel
-lives, it first kills one that met a limit, and says why in `ending`.
+The five sockets lie on the kernel's own small disk, and the grader holds each of them open by a handle: no
+folder of this machine has to be writable from inside, and what is put in a socket's place is not followed.
+Asked whether the kernel lives, it first kills one that met a limit, and says why in `ending`.
 """
 
 import asyncio
 import contextlib
+import ctypes
 import json
 import os
 import secrets
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from autograder.sandbox.settings import Sandbox
 from autograder.sandbox.visible import View, font_lists
 
 _START_S = 20.0
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _PORTS = {f"{name}_port": n for n, name in enumerate(("shell", "iopub", "stdin", "hb", "control"), 1)}
 _JOIN = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 97; shift; n=$((n-1)); done; exec "$@"'
 
@@ -48,6 +51,8 @@ class SandboxProvisioner(KernelProvisionerBase):
         self._process: subprocess.Popen[bytes] | None = None
         self._group = groups.Group()
         self._inside = self._sockets = -1  # a handle on the first process inside, and on the sockets' folder
+        self._handles: list[int] = []  # one on each socket
+        self._links = tempfile.TemporaryDirectory(prefix="lastgood-sockets-")
         self._said = b""
 
     @property
@@ -87,9 +92,10 @@ class SandboxProvisioner(KernelProvisionerBase):
                 # A pipe that nobody reads while it runs: a file could be filled from inside.
                 stderr=subprocess.PIPE,
                 pass_fds=(about.fileno(), says.fileno()),
+                preexec_fn=_ends_with(os.getpid()),
             )
             await self._enter(says.fileno(), token, began + _START_S)
-        return _connection(f"/proc/self/fd/{self._sockets}/s", key)
+        return _connection(f"{self._links.name}/s", key)
 
     async def poll(self) -> int | None:
         """None while the kernel runs. One that met a limit is killed first."""
@@ -142,10 +148,12 @@ class SandboxProvisioner(KernelProvisionerBase):
         """End whatever still runs, and leave nothing behind."""
         if self._process is not None:
             await self.kill()
-        for fd in (self._inside, self._sockets):
+        for fd in (self._inside, self._sockets, *self._handles):
             if fd >= 0:
                 os.close(fd)
         self._inside = self._sockets = -1
+        self._handles.clear()
+        self._links.cleanup()
         self._group.remove()
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
@@ -182,9 +190,17 @@ class SandboxProvisioner(KernelProvisionerBase):
                 with contextlib.suppress(OSError):  # until bubblewrap has made the folder
                     self._sockets = os.open(f"/proc/{pid}/root{token}", os.O_PATH | os.O_DIRECTORY)
             if self._sockets >= 0 and len(os.listdir(f"/proc/self/fd/{self._sockets}")) > len(_PORTS):
+                self._hold_sockets()
                 return
         await self.kill()
         raise KernelError(self.said() or "the kernel did not start in time")
+
+    def _hold_sockets(self) -> None:
+        """Open a handle on each socket, and give it the name by which a client looks for it."""
+        for number in _PORTS.values():
+            handle = os.open(f"s-{number}", os.O_PATH | os.O_NOFOLLOW, dir_fd=self._sockets)
+            self._handles.append(handle)
+            Path(self._links.name, f"s-{number}").symlink_to(f"/proc/self/fd/{handle}")
 
     def _forget_process(self) -> None:
         assert self._process is not None
@@ -193,6 +209,18 @@ class SandboxProvisioner(KernelProvisionerBase):
         self._said = self._process.stderr.read(65536) or b""
         self._process.stderr.close()
         self._process = None
+
+
+def _ends_with(grader: int) -> Callable[[], None]:
+    """For a fork of the grader: be killed when it is. Bubblewrap asks for the same, some moments too late."""
+    prctl = ctypes.CDLL(None).prctl  # looked up before the fork, which may do little
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != grader:  # it went before the kernel was asked
+            os._exit(1)
+
+    return ask
 
 
 def _connection(ip: str, key: str | bytes) -> KernelConnectionInfo:

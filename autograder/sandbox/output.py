@@ -7,6 +7,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+OF_A_NOTEBOOK = 20  # times what a cell may put out, all of a notebook's cells together may
 _PASSING = 20  # so much more than the limit may pass by, as pictures that are drawn anew do
 _FLOOD = 32 * 10**6  # bytes after the limit at which the kernel is no longer waited for
 
@@ -56,4 +57,6 @@ def presentable(output: NotebookNode) -> NotebookNode | None:
         nbformat.validate(mended, ref="output", version=4)
     except (ValueError, RecursionError, nbformat.ValidationError):
         return None
+    if mended.output_type == "stream" and isinstance(mended.text, list):  # as files have it, and kernels not
+        mended.text = "".join(mended.text)
     return mended

@@ -52,7 +52,9 @@ def test_after_sigkill_and_resume_in_a_new_process_twice_nothing_differs(
     before, after = MOMENTS[moment]
     plan = Plan(seed=11, secret=12, other_seed=13, before=before, extra=3, after=after)
     first, second = tmp_path / "first.pt", tmp_path / "second.pt"
-    library = {"reference": True}
+    library = {"reference": True, "begun": str(tmp_path / "begun.pt")}
+    with server.spawn(WORKER + "begin", pack(plan.orders(**library))) as worker:
+        ask(worker)
 
     def seen(target: str, file: Path, *more: bytes) -> list[dict[str, Any]]:
         with server.spawn(WORKER + target, pack(plan.orders(file=str(file), **library))) as worker:

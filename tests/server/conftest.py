@@ -59,12 +59,12 @@ def wait_for_listener(port: int, process: "subprocess.Popen[bytes]", seconds: fl
 
 
 @contextlib.contextmanager
-def serving(root: Path, home: Path) -> Iterator[Server]:
-    """A learner's JupyterLab on the course at `root`, with settings of its own in `home`."""
+def serving(root: Path, home: Path, *, instructor: bool = False) -> Iterator[Server]:
+    """A JupyterLab on the course at `root`, a learner's or an instructor's; its settings are in `home`."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    launch = Launch(root, browser=False, port=port)
+    launch = Launch(root, instructor=instructor, browser=False, port=port)
     own = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
     own["LASTGOOD_HOME"] = str(home / "learner")
     token = "a-token-for-tests"

@@ -38,7 +38,7 @@ def unpack(blob: bytes) -> Any:
     try:
         (size,) = _HEAD.unpack_from(blob)
         frame, rest = blob[_HEAD.size : _HEAD.size + size], blob[_HEAD.size + size :]
-        return _decode(json.loads(frame), load_tensors(rest) if rest else {})
+        return _decode(json.loads(frame), load_tensors(rest) if rest else {}, {})
     except Exception as error:  # safetensors raises its own kinds for damaged bytes
         raise WireError(f"these {len(blob)} bytes are not packed plain data: {error}") from error
 
@@ -65,16 +65,18 @@ def _encode(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
             raise WireError(f"{path}: a {type(value).__name__} is not plain data")
 
 
-def _decode(value: Any, tensors: dict[str, Tensor]) -> Any:
+def _decode(value: Any, tensors: dict[str, Tensor], known: dict[str, bytes]) -> Any:
     match value:
         case {"$tensor": name}:
             return tensors[name]
         case {"$bytes": name}:
-            return tensors[name].numpy().tobytes()
+            if name not in known:  # once, in however many places it stands
+                known[name] = tensors[name].numpy().tobytes()
+            return known[name]
         case dict():
-            return {key: _decode(item, tensors) for key, item in value.items()}
+            return {key: _decode(item, tensors, known) for key, item in value.items()}
         case list():
-            return [_decode(item, tensors) for item in value]
+            return [_decode(item, tensors, known) for item in value]
         case _:
             return value
 

@@ -58,10 +58,14 @@ def follow(
     """
     data: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="lastgood-audit-") as folder:
-        first, second = (Path(folder, name, "state.pt") for name in ("first", "second"))
-        for file in (first, second):
+        begun, first, second = (Path(folder, name, "state.pt") for name in ("begun", "first", "second"))
+        for file in (begun, first, second):
             file.parent.mkdir()
-        with _spawned("write", plan, processes, first, writes=first) as worker:
+        with processes.spawn(
+            WORKER + "begin", pack(plan.orders(begun=str(begun))), writes=[str(begun.parent)]
+        ) as worker:
+            ask(worker)
+        with _spawned("write", plan, processes, begun, first, writes=first) as worker:
             worker.channel.send(blob)
             data["writer"] = ask(worker, texts=texts)
             worker.kill()  # SIGKILL, and only now is it told to anybody how far the run goes on
@@ -86,9 +90,13 @@ def follow(
 
 
 def _spawned(
-    target: str, plan: Plan, processes: Processes, file: Path, *, writes: Path | None = None
+    target: str, plan: Plan, processes: Processes, *files: Path, writes: Path | None = None
 ) -> AbstractContextManager[Worker]:
-    """A process that may read the file, and change the folder of the one that it writes."""
-    orders = pack(plan.orders(file=str(file)))
+    """A process that may read the files, and change the folder of the one that it writes.
+
+    What it is told does not lead to the run that it is to bring back.
+    """
+    named = {"begun": str(files[0])} if target == "write" else {}
+    orders = pack(plan.orders_to_resume(file=str(files[-1]), **named))
     may_change = [] if writes is None else [str(writes.parent)]
-    return processes.spawn(WORKER + target, orders, reads=[str(file.parent)], writes=may_change)
+    return processes.spawn(WORKER + target, orders, reads=[str(f.parent) for f in files], writes=may_change)

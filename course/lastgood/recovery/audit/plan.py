@@ -40,12 +40,15 @@ class Plan:
     taught: tuple[str, ...] = ()
 
     def orders(self, **more: Any) -> dict[str, Any]:
+        """For a process that starts the run: it has to know from what."""
+        start = {"seed": self.seed, "secret": self.secret, "before": self.before}
+        return self.orders_to_resume(**start, **more)
+
+    def orders_to_resume(self, **more: Any) -> dict[str, Any]:
+        """For a process that resumes it: with the seeds it could train the run again, and load nothing."""
         return {
             "config": self.config.to_dict(),
-            "seed": self.seed,
-            "secret": self.secret,
             "other_seed": self.other_seed,
-            "before": self.before,
             "extra": self.extra,
             "taught": list(self.taught),
             **more,

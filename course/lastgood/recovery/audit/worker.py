@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lastgood.recovery import learner
+from lastgood.recovery import learner, state
 from lastgood.recovery.components import observe, transplant, upcoming
 from lastgood.recovery.warm.channel import Channel
 from lastgood.recovery.wire import pack, unpack
@@ -16,11 +16,23 @@ from lastgood.training.run import Run, RunConfig
 
 
 @learner.answering
-def write(channel: Channel, orders: dict[str, Any]) -> None:
-    """Process 1: advance, capture, train on, then save what was captured; then wait to be killed."""
-    functions = learner.load_functions(orders, channel.recv(learner.PATIENCE))
+def begin(channel: Channel, orders: dict[str, Any]) -> None:
+    """Before process 1, and by the library alone: train to where it is to capture, and put the run aside."""
     run = learner.start(orders)
     learner.advance(run, orders["before"])
+    learner.keep(state.capture(run), Path(orders["begun"]))
+    channel.send(pack({}))
+
+
+@learner.answering
+def write(channel: Channel, orders: dict[str, Any]) -> None:
+    """Process 1: capture, train on, then save what was captured; then wait to be killed.
+
+    It takes over a run that was begun elsewhere: whoever knew from what could train it again, and save that.
+    """
+    run = Run(RunConfig.from_dict(orders["config"]), seed=orders["other_seed"])
+    state.restore(run, learner.kept(Path(orders["begun"])))
+    functions = learner.load_functions(orders, channel.recv(learner.PATIENCE))
     before = observe(run)
     captured, steps = learner.captured_by(functions, run)
     after = learner.see(run)

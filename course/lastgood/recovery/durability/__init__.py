@@ -31,6 +31,8 @@ __all__ = ["WORKER", "Durability", "bundles", "follow", "judge", "measure"]
 
 Paths = Sequence[Path]
 WORKER = "lastgood.recovery.durability.worker:"
+MOST_BYTES, MOST_FILES = 100 * 10**6, 1000  # in a folder of states, of which each has a megabyte
+_COPIED = {stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK}
 
 
 def measure(
@@ -68,14 +70,17 @@ def follow(
     `texts`: as `ask` takes them.
     """
     plan = with_many_saves(plan)
+    with processes.spawn(WORKER + "reference", pack(plan.orders())) as worker:
+        right = ask(worker)["parameters"]
     if every is not None:
-        data = _measure(every, plan.orders(reference=False), processes, texts)
-        if not _upstream_failed(data):
-            return {**data, "reference": False}
-    return {**_measure(own, plan.orders(reference=True), processes, texts), "reference": True}
+        data = _measure(every, plan, False, processes, texts)
+        if not _upstream_failed(data, right):
+            return {**data, "reference": False, "true": True}
+    data = _measure(own, plan, True, processes, texts)
+    return {**data, "reference": True, "true": _true(data.get("kept", []), right)}
 
 
-def _upstream_failed(data: dict[str, Any]) -> bool:
+def _upstream_failed(data: dict[str, Any], right: list[dict[str, Any]]) -> bool:
     """Whether capture or restore alone, without save and load, give no state to test with."""
     stages = ("unpickling", "capture", "writing what capture returned")
     if data["saver"].get("error", {}).get("stage") in stages:
@@ -85,11 +90,43 @@ def _upstream_failed(data: dict[str, Any]) -> bool:
         return False
     if any("error" in seen for seen in kept):
         return True
-    return same(kept[0]["restored"][PARAMETERS], kept[1]["restored"][PARAMETERS])
+    return not _true(kept, right)
+
+
+def _true(kept: list[dict[str, Any]], right: list[dict[str, Any]]) -> bool:
+    """Whether the states kept aside bring back the parameters that the library's own run has there.
+
+    They come from processes that ran the learner's functions, which could agree on any run.
+    """
+    if any("error" in seen for seen in kept):
+        return False
+    return same([seen["restored"][PARAMETERS]["values"] for seen in kept], right)
+
+
+def _unfit(*folders: Path) -> dict[str, Any] | None:
+    """Why what a save has left cannot be copied and looked at, as a worker's `error`; None where it can."""
+    count = size = 0
+    for folder in folders:
+        if not stat.S_ISDIR(folder.lstat().st_mode):
+            return _left("something else in its place")
+        for at, inside, files in os.walk(folder):
+            abouts = [Path(at, name).lstat() for name in (*inside, *files)]
+            if any(stat.S_IFMT(about.st_mode) not in _COPIED for about in abouts):
+                return _left("something in it that is no file")
+            count += len(abouts)
+            size += sum(about.st_size for about in abouts)
+            if count > MOST_FILES or size > MOST_BYTES:
+                return _left(f"more in it than {MOST_FILES:,} files or {MOST_BYTES // 10**6} MB")
+    return None
+
+
+def _left(what: str) -> dict[str, Any]:
+    message = f"it was to leave states in the folder that it was given, and left {what}"
+    return {"stage": "save", "kind": "ProcessDied", "message": message, "line": "", "blank": False}
 
 
 def _measure(
-    blob: bytes, orders: dict[str, Any], processes: Processes, texts: Mapping[str, str] | None
+    blob: bytes, plan: Plan, reference: bool, processes: Processes, texts: Mapping[str, str] | None
 ) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="lastgood-save-") as name:
         scratch = Path(name)
@@ -99,9 +136,10 @@ def _measure(
         for path in (folder / "…", *aside.values(), older):
             path.parent.mkdir(parents=True)
         paths = {kept: str(file) for kept, file in aside.items()}
-        orders = orders | paths | {"folder_old": str(older), "since": int(time.time())}
+        known = paths | {"folder_old": str(older), "since": int(time.time()), "reference": reference}
 
         def run(target: str, reads: Paths = (), writes: Paths = (), **more: Any) -> dict[str, Any]:
+            orders = (plan.orders if target == "save_series" else plan.orders_to_resume)(**known)
             folders = {"reads": [str(p.parent) for p in reads], "writes": [str(p.parent) for p in writes]}
             with processes.spawn(WORKER + target, pack(orders | more), **folders) as worker:
                 worker.channel.send(blob)
@@ -117,6 +155,8 @@ def _measure(
                 data["kept"] = list(both.map(look_aside, aside))
         if "error" in saved:
             return data
+        if unfit := _unfit(folder, older):
+            return data | {"saver": {"error": unfit}}
         # By the folder itself: the process that saved may say of its files what it likes.
         about = [path.lstat() for path in folder.rglob("*")]
         largest = max((file.st_size for file in about if stat.S_ISREG(file.st_mode)), default=0)

@@ -11,6 +11,7 @@ from lastgood.recovery.components import COMPONENTS, STEP, TITLES, differences
 from lastgood.recovery.learner.answers import plain
 from lastgood.recovery.wire import same
 
+NOT_THAT_RUN = "what the processes say that they saw is not the run whose states were saved"
 MOST_NAMES = 12  # of files that are told
 
 
@@ -38,6 +39,8 @@ def judge(data: dict[str, Any]) -> Durability:
     for seen in data["kept"]:
         if "error" in seen:
             return Durability(stopped=seen["error"], reference=reference)
+    if not data["true"]:
+        return Durability(round_trip=NOT_THAT_RUN, reference=reference)
     old, new, after = (seen["restored"] for seen in data["kept"])
     torn = (_saved_words(s, after) if s["then_saved"] else _torn_words(s, old, new) for s in data["torn"])
     sizes = dict(data["saver"]["files"])

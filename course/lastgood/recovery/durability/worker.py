@@ -8,13 +8,17 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from lastgood.recovery import learner
+from lastgood.recovery.components import PARAMETERS, observe
 from lastgood.recovery.durability import crash
 from lastgood.recovery.warm.channel import Channel
 from lastgood.recovery.wire import pack
+from lastgood.training.rng import capture_rng, restore_rng
 
 
 def _in_folder(orders: dict[str, Any]) -> Path:
@@ -42,6 +46,25 @@ def _written(path: Path) -> int:
     return path.stat().st_mtime_ns
 
 
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Whoever draws random numbers in here, such as for the name of a file, changes no later step."""
+    before = capture_rng()
+    yield
+    restore_rng(before)
+
+
+@learner.answering
+def reference(channel: Channel, orders: dict[str, Any]) -> None:
+    """The parameters of the three states that are kept aside, by the library alone."""
+    run = learner.start(orders)
+    found = []
+    for steps in (orders["before"], orders["extra"], 1):
+        learner.advance(run, steps)
+        found.append(observe(run)[PARAMETERS]["values"])
+    channel.send(pack({"parameters": found}))
+
+
 @learner.answering
 def save_series(channel: Channel, orders: dict[str, Any]) -> None:
     """Save after each step, and once more later on: the last two are the older and the newer state.
@@ -55,19 +78,21 @@ def save_series(channel: Channel, orders: dict[str, Any]) -> None:
     run = learner.start(orders)
     for _ in range(orders["before"]):
         learner.advance(run, 1)
-        captured, _steps = learner.captured_by(functions, run)
-        learner.keep(captured, Path(orders["old"]))
-        already = set(elsewhere)
-        learner.call("save", functions["save"], captured, str(folder))
-        used_by_save |= elsewhere - already
+        with _undisturbed():
+            captured, _steps = learner.captured_by(functions, run)
+            learner.keep(captured, Path(orders["old"]))
+            already = set(elsewhere)
+            learner.call("save", functions["save"], captured, str(folder))
+            used_by_save |= elsewhere - already
     outside = _recent(used_by_save, orders)
     shutil.copytree(folder, orders["folder_old"], symlinks=True)
     learner.advance(run, orders["extra"])
-    captured, _steps = learner.captured_by(functions, run)
-    learner.keep(captured, Path(orders["new"]))
     changes: list[str] = []
-    crash.watch(folder.parent, changes.append)
-    learner.call("save", functions["save"], captured, str(folder))
+    with _undisturbed():
+        captured, _steps = learner.captured_by(functions, run)
+        learner.keep(captured, Path(orders["new"]))
+        crash.watch(folder.parent, changes.append)
+        learner.call("save", functions["save"], captured, str(folder))
     files = sorted((path for path in folder.rglob("*") if path.is_file()), key=_written)
     sizes = {str(path.relative_to(folder.parent)): path.stat().st_size for path in files}
     learner.advance(run, 1)

@@ -10,7 +10,9 @@ Linux only: setns(2) with a pidfd, since 5.8.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
+import platform
 import resource
 import signal
 import sys
@@ -32,6 +34,9 @@ _NAMESPACES = {
 _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 24, 38
 _CAPABILITY_VERSION_3 = 0x20080522
 _CAPABILITIES = 64
+# the number of keyctl(2), and linux/keyctl.h
+_KEYCTL, _KEYCTL_ELSEWHERE = {"x86_64": 250, "ppc64le": 271, "s390x": 280}, 219
+_KEYCTL_JOIN_SESSION_KEYRING = 1
 
 
 class InsideError(Exception):
@@ -66,6 +71,7 @@ def enter(inside: Inside) -> None:
     if child:
         _end_as(child)
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _leave_keyring()
     _give_up_capabilities()
 
 
@@ -117,6 +123,15 @@ def _give_up_capabilities() -> None:
     if _libc().capset(ctypes.byref(header), ctypes.byref(nothing)):
         raise InsideError(f"capset: {os.strerror(ctypes.get_errno())}")
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def _leave_keyring() -> None:
+    """Take a session keyring of one's own: the one that a fork inherits, others have too and keep."""
+    number = _KEYCTL.get(platform.machine(), _KEYCTL_ELSEWHERE)
+    refused = _libc().syscall(number, _KEYCTL_JOIN_SESSION_KEYRING, None) < 0
+    # without keyrings, or where they are forbidden, there is nothing to leave
+    if refused and ctypes.get_errno() not in (errno.ENOSYS, errno.EPERM):
+        raise InsideError(f"keyctl: {os.strerror(ctypes.get_errno())}")
 
 
 def _prctl(option: int, value: int) -> None:

@@ -33,7 +33,7 @@ def _measure(names: dict[str, Any], inputs: Data) -> Data:
 def _try_out(inputs: Data, data: Data, processes: Processes) -> Data:
     if "error" in data:
         return data
-    followed = audit.follow(data["blob"], plan(inputs), processes, data["texts"])
+    followed = audit.follow(data["blob"], plan(inputs), processes, exact.texts(data["texts"]))
     return {"audit": followed, "reads": data["reads"]}
 
 

@@ -41,7 +41,7 @@ def _measure(names: dict[str, Any], inputs: Data) -> Data:
 def _try_out(inputs: Data, data: Data, processes: Processes) -> Data:
     if "error" in data:
         return data
-    saved = durability.follow(data["every"], data["own"], plan(inputs), processes, data["texts"])
+    saved = durability.follow(data["every"], data["own"], plan(inputs), processes, exact.texts(data["texts"]))
     return {"saved": saved, "reads": data["reads"]}
 
 

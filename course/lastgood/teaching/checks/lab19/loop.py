@@ -11,6 +11,7 @@ from lastgood.recovery.job import LIMIT, Plan, drawn, poisoned, undisturbed
 from lastgood.recovery.job.serve import supervised
 from lastgood.recovery.learner import bundle
 from lastgood.recovery.learner.processes import Processes
+from lastgood.teaching.checks import exact
 from lastgood.teaching.checks.core import NOT_WRITTEN, Check, Data, borrowed
 from lastgood.teaching.checks.lab19.passages import FOR_EVER, ONE_PROCESS
 from lastgood.teaching.checks.lab19.reference import no_progress
@@ -52,7 +53,7 @@ def _try_out(inputs: Data, data: Data, processes: Processes) -> Data:
 
 def _supervised(data: Data, plan: Plan, processes: Processes) -> Data:
     """What the learner's supervisor made of a job, as plain data."""
-    told = supervised(data["blob"], plan, processes, data["texts"])
+    told = supervised(data["blob"], plan, processes, exact.texts(data["texts"]))
     if "error" not in told:
         return told
     died = "file" not in told["error"]  # nothing that it raised, but how its process ended
