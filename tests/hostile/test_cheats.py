@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from .attacks.cheats import CHEATS, CONTROL
-from .classroom import FIRST, LAST, Classroom, honest, watching
+from .classroom import FIRST, Classroom, honest, watching
 
 pytestmark = [
     pytest.mark.needs_bwrap,
@@ -18,19 +18,17 @@ TWO = [SLOTS.index("causal_mask"), SLOTS.index("state_bytes")]
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Classroom]:
-    """The class, graded: someone honest, the cheat, someone honest."""
+    """The class, graded: someone honest, then the cheat."""
     folder = tmp_path_factory.mktemp("cheats")
     with watching(folder / "machine") as watch:
         room = Classroom(folder / "course", SLOTS)
         right = honest(SLOTS)
-        for student in (FIRST, LAST):
-            room.hand_in(student, [answer if n in TWO else None for n, answer in enumerate(right)])
+        room.hand_in(FIRST, [answer if n in TWO else None for n, answer in enumerate(right)])
         room.hand_in("cheat", list(ATTACKS.values()))
         assert room.grade(FIRST) == ""
         before = room.files(FIRST), room.rows(FIRST), room.elsewhere()
         assert room.grade("cheat") == ""
         assert (room.files(FIRST), room.rows(FIRST), room.elsewhere()) == before
-        assert room.grade(LAST) == ""
         assert watch.knocks == []
         yield room
 
@@ -41,6 +39,5 @@ def test_a_cheat_earns_nothing(room: Classroom, name: str) -> None:
     assert room.points("cheat")[number] == ATTACKS[name].earns
 
 
-@pytest.mark.parametrize("student", [FIRST, LAST])
-def test_the_honest_keep_what_they_earned(room: Classroom, student: str) -> None:
-    assert [room.points(student)[n] for n in TWO] == [2.0, 1.0]
+def test_the_honest_keep_what_they_earned(room: Classroom) -> None:
+    assert [room.points(FIRST)[n] for n in TWO] == [2.0, 1.0]

@@ -1,5 +1,6 @@
 """Plain data crosses a wire exactly, and nothing else crosses it at all."""
 
+import json
 import math
 
 import pytest
@@ -64,3 +65,12 @@ def test_cut_bytes_are_refused(cut: int) -> None:
 )
 def test_equality_is_exact(a: object, b: object, equal: bool) -> None:
     assert same(a, b) is equal
+
+
+def test_bytes_that_stand_in_many_places_are_unpacked_once() -> None:
+    whole = pack({"x": bytes(1000)})
+    size = int.from_bytes(whole[:8], "little")
+    frame = json.dumps([{"$bytes": "0"}] * 3).encode()
+    one, *others = unpack(len(frame).to_bytes(8, "little") + frame + whole[8 + size :])
+    assert len(one) == 1000
+    assert all(other is one for other in others)
