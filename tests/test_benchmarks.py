@@ -240,7 +240,7 @@ def test_every_worker_of_an_audit_is_a_part_of_its_time(repository: Path) -> Non
     tracer = Tracer()
     with tracer.tracing():
         assert not contents(wrong, seed=1)
-    workers = {f"audit: {name}" for name in ("write", "resume", "reference", "spoil")}
+    workers = {f"audit: {name}" for name in ("begin", "write", "resume", "reference", "spoil")}
     assert tracer.seconds.keys() == {PACK, START, *workers}
     assert all(seconds > 0 for seconds in tracer.seconds.values())
 
