@@ -3,9 +3,9 @@
     python -m autograder.judge.bench ROOT SANDBOX
 
 ROOT is the course's folder, SANDBOX the sandbox's limits as JSON. Files that are of no use after a check go
-where TMPDIR says. Requests come on stdin and replies go to
-stdout, one JSON object a line. It never runs a line of a learner's. It lives from one check to the next,
-because importing torch costs more than judging; whoever asks kills it when it takes too long.
+where TMPDIR says. Requests come on stdin and replies go to stdout, one JSON object a line. It never runs a
+line of a learner's. It lives from one check to the next, because importing torch costs more than judging;
+whoever asks kills it when it takes too long.
 """
 
 from __future__ import annotations
@@ -55,8 +55,10 @@ class Bench:
         check = _check(request)
         if check is None:
             return {}
-        inputs = check.draw(request["seed"]) if check.try_out is None else {}
-        if check.try_out is not None:
+        if check.try_out is None:
+            inputs = check.draw(request["seed"])
+        else:
+            inputs = {}
             shared_server()  # begins to import torch while the notebook's kernel measures
         return {"inputs": base64.b64encode(pack(inputs)).decode()}
 

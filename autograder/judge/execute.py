@@ -34,26 +34,29 @@ class JudgedExecute(SandboxedExecute):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._court: Court | None = None
+        self._lab = ""
 
     def preprocess(
         self, nb: NotebookNode, resources: Any, km: Any = None
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """Run and judge the notebook. Raises SandboxError, and CourtError where the judge itself fails."""
-        self._lab = _LAB.match(resources.get("nbgrader", {}).get("assignment", ""))
-        if self._lab is None or not any(map(call_of, nb.cells)):
+        self._court = None
+        lab = _LAB.match(resources.get("nbgrader", {}).get("assignment", ""))
+        if lab is None or not any(map(call_of, nb.cells)):
             return super().preprocess(nb, resources, km)
+        self._lab = lab[0]
         with Court(Path(self.root).resolve(), self.sandbox) as self._court:
             return super().preprocess(nb, resources, km)
 
     def preprocess_cell(self, cell: NotebookNode, resources: Any, index: int) -> tuple[NotebookNode, Any]:
         """Judge a graded cell, run any other."""
         call = call_of(cell)
-        if call is None or self._lab is None or self._court is None or self._ended is not None:
+        if call is None or self._court is None or self._ended is not None:
             return super().preprocess_cell(cell, resources, index)
-        inputs = self._court.draw(self._lab[0], call.check)
+        inputs = self._court.draw(self._lab, call.check)
         if inputs is None:
             return super().preprocess_cell(cell, resources, index)
-        errand = new_code_cell(call.at_the_kernel(self._lab[0], inputs), metadata={_ERRAND: True})
+        errand = new_code_cell(call.at_the_kernel(self._lab, inputs), metadata={_ERRAND: True})
         self.nb.cells[index] = errand  # a display that is updated while it runs is the errand's
         super().preprocess_cell(errand, resources, index)
         self._forget_displays(index)
@@ -80,16 +83,15 @@ class JudgedExecute(SandboxedExecute):
 
     def _outcome(self, court: Court, call: Call, inputs: str, errand: NotebookNode) -> list[NotebookNode]:
         """What the graded cell shows: what was printed on the way, and an error or the report."""
-        assert self._lab is not None
         printed = self._printed(errand)
         errors = [_without(inputs, output) for output in errand.outputs if output.output_type == "error"]
         if errors:
             return [*printed, *errors]
         answers = [output.data[ANSWER] for output in errand.outputs if ANSWER in output.get("data", {})]
         if answers and isinstance(answers[-1], str):
-            report = court.judge(self._lab[0], call.check, inputs, answers[-1])
+            report = court.judge(self._lab, call.check, inputs, answers[-1])
         else:
-            report = court.refuse(self._lab[0], call.check, NO_ANSWER)
+            report = court.refuse(self._lab, call.check, NO_ANSWER)
         return [*printed, new_output("execute_result", data=report, execution_count=errand.execution_count)]
 
     def _printed(self, errand: NotebookNode) -> list[NotebookNode]:

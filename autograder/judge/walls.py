@@ -77,14 +77,12 @@ def standing(
             first = os.pidfd_open(inside.holder)
             yield inside
         finally:
-            if (
-                first >= 0
-            ):  # with the first process inside ends every other, before anybody looks at its files
+            if first < 0:
+                holder.kill()
+            else:  # with the first process inside ends every other, before anybody looks at its files
                 with suppress(ProcessLookupError):
                     signal.pidfd_send_signal(first, signal.SIGKILL)
                 os.close(first)
-            else:
-                holder.kill()
             holder.communicate()
             os.close(told)
             group.remove()

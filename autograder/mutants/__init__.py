@@ -109,11 +109,7 @@ def _bound(node: ast.stmt) -> list[str]:
 
 def checking_cells(text: str, fmt: str = "py:percent") -> dict[str, NotebookNode]:
     """A lab's automatically graded cells, in order, by their grade_id; `text` is a master or a notebook."""
-    return {
-        cell.metadata["nbgrader"]["grade_id"]: cell
-        for cell in _code(text, fmt)
-        if _graded(cell)
-    }
+    return {cell.metadata["nbgrader"]["grade_id"]: cell for cell in _code(text, fmt) if _graded(cell)}
 
 
 def run_checks(text: str, only: set[str] | None = None, fmt: str = "py:percent") -> dict[str, Report]:

@@ -7,7 +7,6 @@ Asked whether the kernel lives, it first kills one that met a limit, and says wh
 
 import asyncio
 import contextlib
-import ctypes
 import json
 import os
 import secrets
@@ -16,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +26,9 @@ from autograder.sandbox import endings, groups
 from autograder.sandbox.command import CACHED, CACHES, SUBMISSION, WORK, WRITABLE, command, environment
 from autograder.sandbox.settings import Sandbox
 from autograder.sandbox.visible import View, font_lists
+from lastgood.recovery.warm.child import die_with_parent
 
 _START_S = 20.0
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _PORTS = {f"{name}_port": n for n, name in enumerate(("shell", "iopub", "stdin", "hb", "control"), 1)}
 _JOIN = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 97; shift; n=$((n-1)); done; exec "$@"'
 
@@ -92,7 +91,8 @@ class SandboxProvisioner(KernelProvisionerBase):
                 # A pipe that nobody reads while it runs: a file could be filled from inside.
                 stderr=subprocess.PIPE,
                 pass_fds=(about.fileno(), says.fileno()),
-                preexec_fn=_ends_with(os.getpid()),
+                # Bubblewrap asks for the same, some moments too late.
+                preexec_fn=partial(die_with_parent, os.getpid()),
             )
             await self._enter(says.fileno(), token, began + _START_S)
         return _connection(f"{self._links.name}/s", key)
@@ -209,18 +209,6 @@ class SandboxProvisioner(KernelProvisionerBase):
         self._said = self._process.stderr.read(65536) or b""
         self._process.stderr.close()
         self._process = None
-
-
-def _ends_with(grader: int) -> Callable[[], None]:
-    """For a fork of the grader: be killed when it is. Bubblewrap asks for the same, some moments too late."""
-    prctl = ctypes.CDLL(None).prctl  # looked up before the fork, which may do little
-
-    def ask() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != grader:  # it went before the kernel was asked
-            os._exit(1)
-
-    return ask
 
 
 def _connection(ip: str, key: str | bytes) -> KernelConnectionInfo:

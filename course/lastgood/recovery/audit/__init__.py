@@ -61,11 +61,11 @@ def follow(
         begun, first, second = (Path(folder, name, "state.pt") for name in ("begun", "first", "second"))
         for file in (begun, first, second):
             file.parent.mkdir()
-        with processes.spawn(
-            WORKER + "begin", pack(plan.orders(begun=str(begun))), writes=[str(begun.parent)]
-        ) as worker:
+        with _spawned(processes, "begin", plan.orders(begun=str(begun)), writes=begun) as worker:
             ask(worker)
-        with _spawned("write", plan, processes, begun, first, writes=first) as worker:
+        # What these are told does not lead to the run that they are to bring back.
+        told = plan.orders_to_resume(begun=str(begun), file=str(first))
+        with _spawned(processes, "write", told, reads=begun, writes=first) as worker:
             worker.channel.send(blob)
             data["writer"] = ask(worker, texts=texts)
             worker.kill()  # SIGKILL, and only now is it told to anybody how far the run goes on
@@ -73,7 +73,8 @@ def follow(
             return data
         if first.is_file():  # by the file itself: its writer may say of it what it likes
             data["writer"]["bytes"] = first.lstat().st_size
-        with _spawned("resume", plan, processes, first, writes=second) as worker:
+        told = plan.orders_to_resume(file=str(first))
+        with _spawned(processes, "resume", told, reads=first, writes=second) as worker:
             worker.channel.send(blob)
             data["reader"] = ask(worker, texts=texts)
             if "error" in data["reader"]:
@@ -83,20 +84,21 @@ def follow(
             worker.kill()
         if "error" in data["resumed"]:
             return data
-        with _spawned("resume", plan, processes, second) as worker:
+        told = plan.orders_to_resume(file=str(second))
+        with _spawned(processes, "resume", told, reads=second) as worker:
             worker.channel.send(blob)
             data["again"] = ask(worker, texts=texts)
     return data
 
 
 def _spawned(
-    target: str, plan: Plan, processes: Processes, *files: Path, writes: Path | None = None
+    processes: Processes,
+    target: str,
+    orders: dict[str, Any],
+    *,
+    reads: Path | None = None,
+    writes: Path | None = None,
 ) -> AbstractContextManager[Worker]:
-    """A process that may read the files, and change the folder of the one that it writes.
-
-    What it is told does not lead to the run that it is to bring back.
-    """
-    named = {"begun": str(files[0])} if target == "write" else {}
-    orders = pack(plan.orders_to_resume(file=str(files[-1]), **named))
-    may_change = [] if writes is None else [str(writes.parent)]
-    return processes.spawn(WORKER + target, orders, reads=[str(f.parent) for f in files], writes=may_change)
+    """A process that may see the folder of the one file, and change that of the other."""
+    seen, changed = ([] if file is None else [str(file.parent)] for file in (reads, writes))
+    return processes.spawn(WORKER + target, pack(orders), reads=seen, writes=changed)

@@ -24,6 +24,7 @@ from lastgood.recovery.warm.channel import Channel, recv_arguments
 from lastgood.recovery.warm.inside import Inside, enter
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None  # looked up here: a fork may do little
 
 
 def become_worker(
@@ -64,8 +65,8 @@ def restore_signals() -> None:
 
 def die_with_parent(parent: int) -> None:
     """Have Linux kill this process when `parent` is gone; elsewhere only a live server kills workers."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:  # it went before the kernel was told
             os._exit(1)
 

@@ -103,6 +103,16 @@ def attempt(function: Any, *arguments: Any) -> tuple[Any, str]:
         return None, f"Your function raised {type(error).__name__}: {str(error)[:500]}"
 
 
+def number(value: Any) -> tuple[float, str]:
+    """The value as a float, and a sentence where it is none."""
+    if isinstance(value, str):
+        return 0.0, f"The result is the text {value!r}; a number is wanted."
+    try:
+        return float(value), ""
+    except (TypeError, ValueError, RuntimeError):
+        return 0.0, f"The result is a {type(value).__name__}; a number is wanted."
+
+
 def borrowed(function: Any, answers: Collection[str] = (), lent: Collection[Any] = ()) -> str:
     """A sentence where a function or class is the library's own, or stands on one that is; else empty.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any, Final, Protocol
 
@@ -67,6 +67,49 @@ class Redrawn:
                 f"<b>This could not be computed.</b> {escape(f'{type(error).__name__}: {error}')}<br>"
                 "Move a control back; if that does not help, run this cell again."
             )
+
+
+class Presets:
+    """A menu of known cases and one's own: a case sets the controls, a moved control makes it one's own.
+
+    `show(title)` sets the controls to that case and tells about it; for the title `own` it tells only.
+    `soon` redraws.
+    """
+
+    def __init__(
+        self,
+        menu: Any,
+        own: str,
+        controls: Sequence[Any],
+        *,
+        show: Callable[[str], None],
+        soon: Callable[[], None],
+    ) -> None:
+        self._menu, self._own = menu, own
+        self._show, self._soon = show, soon
+        self._setting = False
+        menu.observe(self._on_case, names="value")
+        for control in controls:
+            control.observe(self._on_own, names="value")
+        self._set()
+
+    def _on_case(self, change: Any) -> None:
+        self._set()
+        if self._menu.value != self._own:
+            self._soon()
+
+    def _set(self) -> None:
+        self._setting = True
+        try:
+            self._show(self._menu.value)
+        finally:
+            self._setting = False
+
+    def _on_own(self, change: Any) -> None:
+        if self._setting:
+            return
+        self._menu.value = self._own
+        self._soon()
 
 
 def paragraph(html: str, *, quiet: bool = False) -> str:

@@ -22,6 +22,7 @@ from lastgood.recovery.interval import job_mtbf
 from lastgood.teaching.views.controls import (
     RESTARTED,
     Later,
+    Presets,
     Redrawn,
     call_later,
     paragraph,
@@ -114,17 +115,13 @@ class IntervalExplorer:
         )
         self.note = widgets.HTML()
         self.view = Redrawn(self._draw, later=later)
-        self._setting = False
-        self.preset.observe(self._on_preset, names="value")
-        self._job = (self.hosts, self.rate, self.save, self.restart)
-        for control in self._job:
-            control.observe(self._on_own, names="value")
         self.mine.observe(self.view.soon, names="value")
-        self._set(CASES[0])
+        job = (self.hosts, self.rate, self.save, self.restart)
+        Presets(self.preset, OWN, job, show=self._show, soon=self.view.soon)
         self.widget = widgets.VBox(
             [
                 self.preset,
-                wrapped([*self._job, self.mine]),
+                wrapped([*job, self.mine]),
                 self.view.picture,
                 self.view.words,
                 self.note,
@@ -142,32 +139,18 @@ class IntervalExplorer:
             mine=self.mine.value,
         )
 
-    def _on_preset(self, change: Any) -> None:
-        case = next((case for case in CASES if case.title == self.preset.value), None)
-        if case is not None:
-            self._set(case)
-            self.view.soon()
-        else:
+    def _show(self, title: str) -> None:
+        case = next((case for case in CASES if case.title == title), None)
+        if case is None:
             self.note.value = paragraph("These numbers are yours.", quiet=True)
-
-    def _set(self, case: Case) -> None:
-        self._setting = True
-        try:
-            self.hosts.value = case.preset.hosts
-            self.rate.value = case.preset.per_1000_host_days
-            self.save.value = _SAVE_H
-            self.restart.value = MEGASCALE_RESTART_MIN
-            self.mine.value = case.mine_hours
-        finally:
-            self._setting = False
+            return
+        self.hosts.value = case.preset.hosts
+        self.rate.value = case.preset.per_1000_host_days
+        self.save.value = _SAVE_H
+        self.restart.value = MEGASCALE_RESTART_MIN
+        self.mine.value = case.mine_hours
         source = f"<b>Published:</b> {escape(case.known)} ({escape(case.preset.source)})."
         self.note.value = paragraph(f"{source}<br><b>Assumed:</b> {escape(case.assumed)}.", quiet=True)
-
-    def _on_own(self, change: Any) -> None:
-        if self._setting:
-            return
-        self.preset.value = OWN
-        self.view.soon()
 
     def _draw(self) -> tuple[str, str]:
         choice = self.choice

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Final
+from typing import Final
 
 import ipywidgets as widgets
 
 from lastgood.teaching.views.controls import (
     RESTARTED,
     Later,
+    Presets,
     Redrawn,
     call_later,
     paragraph,
@@ -87,15 +88,12 @@ class MemoryExplorer:
         )
         self.note = widgets.HTML()
         self.view = Redrawn(self._draw, later=later)
-        self._setting = False
-        self.preset.observe(self._on_preset, names="value")
-        for control in (self.parameters, self.precision, self.optimizer):
-            control.observe(self._on_own, names="value")
-        self._set(CASES[0])
+        own = (self.parameters, self.precision, self.optimizer)
+        Presets(self.preset, OWN, own, show=self._show, soon=self.view.soon)
         self.widget = widgets.VBox(
             [
                 self.preset,
-                wrapped([self.parameters, self.precision, self.optimizer]),
+                wrapped([*own]),
                 self.view.picture,
                 self.view.words,
                 self.note,
@@ -110,30 +108,16 @@ class MemoryExplorer:
         optimizer: Optimizer = self.optimizer.value
         return Plan(self.parameters.value, precision, optimizer)
 
-    def _on_preset(self, change: Any) -> None:
-        case = next((case for case in CASES if case.title == self.preset.value), None)
-        if case is not None:
-            self._set(case)
-            self.view.soon()
-        else:
+    def _show(self, title: str) -> None:
+        case = next((case for case in CASES if case.title == title), None)
+        if case is None:
             self.note.value = paragraph("This model is yours.", quiet=True)
-
-    def _set(self, case: Case) -> None:
-        self._setting = True
-        try:
-            self.parameters.value = case.plan.parameters
-            self.precision.value = case.plan.precision
-            self.optimizer.value = case.plan.optimizer
-        finally:
-            self._setting = False
+            return
+        self.parameters.value = case.plan.parameters
+        self.precision.value = case.plan.precision
+        self.optimizer.value = case.plan.optimizer
         known, assumed = escape(case.known), escape(case.assumed)
         self.note.value = paragraph(f"<b>Known:</b> {known}.<br><b>Assumed:</b> {assumed}.", quiet=True)
-
-    def _on_own(self, change: Any) -> None:
-        if self._setting:
-            return
-        self.preset.value = OWN
-        self.view.soon()
 
     def _draw(self) -> tuple[str, str]:
         sentence, more = in_words(self.plan)

@@ -8,9 +8,9 @@ from typing import Any
 
 from torch import nn
 
-from lastgood.teaching.checks.core import Check, Data
+from lastgood.teaching.checks.core import Check, Data, number
 from lastgood.teaching.checks.lab08 import models
-from lastgood.teaching.checks.lab08.own import asked, count_parameters, number, once, refused
+from lastgood.teaching.checks.lab08.own import asked, count_parameters, once, refused
 from lastgood.teaching.checks.lab08.passages import ONCE, REMEMBERED, STATE_MACHINE
 from lastgood.teaching.checks.report import Part, Report, part
 

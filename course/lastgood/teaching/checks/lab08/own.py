@@ -106,16 +106,6 @@ def once(parts: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(told)
 
 
-def number(value: Any) -> tuple[float, str]:
-    """The value as a float, and a sentence where it is none."""
-    if isinstance(value, str):
-        return 0.0, f"The result is the text {value!r}; a number is wanted."
-    try:
-        return float(value), ""
-    except (TypeError, ValueError, RuntimeError):
-        return 0.0, f"The result is a {type(value).__name__}; a number is wanted."
-
-
 def count_parameters(model: nn.Module) -> int:
     """Numbers in all parameters of a model, each once."""
     return sum(parameter.numel() for parameter in model.parameters())

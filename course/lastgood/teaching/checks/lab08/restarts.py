@@ -7,8 +7,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from lastgood.teaching.checks.core import Check, Data
-from lastgood.teaching.checks.lab08.own import asked, number, once, refused
+from lastgood.teaching.checks.core import Check, Data, number
+from lastgood.teaching.checks.lab08.own import asked, once, refused
 from lastgood.teaching.checks.lab08.passages import COLD, LOST
 from lastgood.teaching.checks.report import Part, Report, part
 

@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lastgood.teaching.checks.core import Check, Data
-from lastgood.teaching.checks.lab08.own import asked, in_checkpoint, in_memory, number, once, refused
+from lastgood.teaching.checks.core import Check, Data, number
+from lastgood.teaching.checks.lab08.own import asked, in_checkpoint, in_memory, once, refused
 from lastgood.teaching.checks.lab08.passages import BYTES, IN_MEMORY, ON_DISK, OPT
 from lastgood.teaching.checks.report import Part, Report, part
 from lastgood.training import memory

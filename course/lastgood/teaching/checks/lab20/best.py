@@ -11,8 +11,8 @@ import numpy as np
 
 from lastgood.recovery import interval as library
 from lastgood.teaching.checks import exact
-from lastgood.teaching.checks.core import Check, Data
-from lastgood.teaching.checks.lab20.own import asked, number, refused
+from lastgood.teaching.checks.core import Check, Data, number
+from lastgood.teaching.checks.lab20.own import asked, refused
 from lastgood.teaching.checks.lab20.passages import EXACT, LOWEST
 from lastgood.teaching.checks.report import Report, part
 

@@ -6,10 +6,10 @@ import random
 from typing import Any
 
 from lastgood.recovery import interval as library
-from lastgood.teaching.checks.core import Check, Data
+from lastgood.teaching.checks.core import Check, Data, number
 from lastgood.teaching.checks.lab20.choices import best
 from lastgood.teaching.checks.lab20.credit import FULL, extra
-from lastgood.teaching.checks.lab20.own import asked, number, refused
+from lastgood.teaching.checks.lab20.own import asked, refused
 from lastgood.teaching.checks.lab20.passages import HALF_THE_TIME
 from lastgood.teaching.checks.report import Part, Report, part
 

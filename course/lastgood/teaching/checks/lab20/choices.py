@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lastgood.recovery import interval as library
-from lastgood.teaching.checks.core import Check, Data
+from lastgood.teaching.checks.core import Check, Data, number
 from lastgood.teaching.checks.lab20.credit import extra, price, share
 from lastgood.teaching.checks.lab20.curve import price_curve
-from lastgood.teaching.checks.lab20.own import asked, number, refused
+from lastgood.teaching.checks.lab20.own import asked, refused
 from lastgood.teaching.checks.lab20.passages import THREE_RUNS, YOUR_RUN
 from lastgood.teaching.checks.report import Part, Report
 

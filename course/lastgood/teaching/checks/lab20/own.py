@@ -48,16 +48,6 @@ def asked(function: Any, *arguments: Any) -> tuple[Any, str]:
     return value, fault
 
 
-def number(value: Any) -> tuple[float, str]:
-    """The value as a float, and a sentence where it is none."""
-    if isinstance(value, str):
-        return 0.0, f"The result is the text {value!r}; a number is wanted."
-    try:
-        return float(value), ""
-    except (TypeError, ValueError):
-        return 0.0, f"The result is a {type(value).__name__}; a number is wanted."
-
-
 def guarded(check: Check) -> Check:
     """The same check, which takes no function of the library's for an answer."""
 

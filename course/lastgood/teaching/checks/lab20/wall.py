@@ -7,9 +7,9 @@ from typing import Any
 
 from lastgood.recovery.simulate import Life, event_loop
 from lastgood.teaching.checks import exact
-from lastgood.teaching.checks.core import NOT_WRITTEN, Check, Data
+from lastgood.teaching.checks.core import NOT_WRITTEN, Check, Data, number
 from lastgood.teaching.checks.lab20.beliefs import BELIEFS, RESTART, SAVE, WORK, Belief, Numbers, live
-from lastgood.teaching.checks.lab20.own import UNENDED, asked, number, refused
+from lastgood.teaching.checks.lab20.own import UNENDED, asked, refused
 from lastgood.teaching.checks.lab20.passages import ONE_LIFE
 from lastgood.teaching.checks.report import Part, Report, part
 
