@@ -19,14 +19,13 @@ import secrets
 import sys
 import traceback
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from autograder.judge.walls import processes
+from autograder.judge.walls import processes, server
 from autograder.sandbox.settings import Sandbox
 from lastgood.recovery.learner.processes import Processes
-from lastgood.recovery.warm import shared_server
+from lastgood.recovery.warm import WarmServer
 from lastgood.recovery.wire import WireError, pack, unpack
 from lastgood.teaching.checks.core import Check
 from lastgood.teaching.checks.report import Report
@@ -42,10 +41,12 @@ class Bench:
     def __init__(self, root: Path, sandbox: Sandbox) -> None:
         self._root = root
         self._sandbox = sandbox
+        self._server: WarmServer | None = None
 
-    @cached_property
     def _processes(self) -> Processes:
-        return processes(shared_server(), self._sandbox, self._root)
+        if self._server is None or not self._server.alive:
+            self._server = server(self._sandbox, self._root)
+        return processes(self._server, self._sandbox, self._root)
 
     def draw(self, request: dict[str, Any]) -> dict[str, Any]:
         """What a check measures with, in base64; `{}` where the course has no such check.
@@ -59,7 +60,7 @@ class Bench:
             inputs = check.draw(request["seed"])
         else:
             inputs = {}
-            shared_server()  # begins to import torch while the notebook's kernel measures
+            self._processes()  # begins to import torch while the notebook's kernel measures
         return {"inputs": base64.b64encode(pack(inputs)).decode()}
 
     def judge(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -84,7 +85,7 @@ class Bench:
             if not isinstance(measured, dict) or not isinstance(told["stderr"], str):
                 raise WireError("an answer is a dictionary")
             if check.try_out is not None:
-                measured = check.try_out(given, measured, self._processes)
+                measured = check.try_out(given, measured, self._processes())
             return check.verdict(given, measured | {"stderr": told["stderr"]})
         except Exception:  # of any kind: the answer may be made to be misread
             traceback.print_exc()

@@ -14,13 +14,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from autograder.memory import in_memory
 from autograder.sandbox import command
 from autograder.sandbox.settings import Sandbox
 
 START_S: Final = 60.0  # importing torch from a cold disk can take most of it
 JUDGE_S: Final = 60.0  # a verdict takes milliseconds; trying functions out, a few seconds
 REMOVE_S: Final = 5.0
-IN_MEMORY: Final = Path("/dev/shm")  # what is written there counts as its writer's memory, and so has a limit
+_HOME, _FILES = "home", "files"  # in the judge's folder; the second is emptied after each notebook
 TOO_LATE = f"The check could not be judged within {JUDGE_S:.0f} s, and was stopped."
 
 
@@ -36,7 +37,7 @@ class Court:
 
     def __init__(self, root: Path, sandbox: Sandbox) -> None:
         self._root = root
-        self._limits = {name: getattr(sandbox, name) for name in sandbox.trait_names(config=True)}
+        self._limits = limits(sandbox)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open for as long as the court is
         self._folder: Path | None = None  # the judge's files, which outlive it where it is killed
         self._bench: subprocess.Popen[bytes] | None = None
@@ -65,6 +66,15 @@ class Court:
             raise CourtError(f"the judge did not answer within {START_S:.0f} s")
         return reply
 
+    def forget(self) -> None:
+        """Remove what a notebook has left here, before the next one is judged."""
+        if self._folder is not None:
+            files = self._folder / _FILES
+            _removed(files)
+            files.mkdir(exist_ok=True)
+        self._log.seek(0)  # where the judge goes on to write, too: it is the same open file
+        self._log.truncate()
+
     def close(self) -> None:
         """Stop the judge. Closing twice does nothing."""
         if self._bench is None:
@@ -74,6 +84,7 @@ class Court:
         bench.communicate()
         if self._folder is not None:
             _removed(self._folder)
+            self._folder = None
 
     def __enter__(self) -> Self:
         return self
@@ -85,16 +96,19 @@ class Court:
         self._log.close()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        self._folder = Path(
-            tempfile.mkdtemp(prefix="lastgood-judge-", dir=IN_MEMORY if IN_MEMORY.is_dir() else None)
-        )
+        self._folder = Path(tempfile.mkdtemp(prefix="lastgood-judge-", dir=in_memory()))
+        home, files = (self._folder / name for name in (_HOME, _FILES))
+        for folder in (home, files):
+            folder.mkdir()
         self._bench = subprocess.Popen(
             [sys.executable, "-P", "-m", "autograder.judge.bench", str(self._root), json.dumps(self._limits)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
             # What it starts is a fork of it as far as the environment goes: nothing of the instructor's.
-            env=command.environment({}) | {"TMPDIR": str(self._folder)},
+            # A home of its own: Python and libraries run what they find at home.
+            env=command.environment({})
+            | {"TMPDIR": str(files), "HOME": str(home), "MPLCONFIGDIR": str(home)},
             start_new_session=True,  # an interrupt of the grader's is the grader's to handle
         )
         return self._bench
@@ -104,7 +118,11 @@ class Court:
         bench = self._bench or self._start()
         assert bench.stdin is not None
         assert bench.stdout is not None
-        line = _exchanged(bench, json.dumps(request).encode() + b"\n", time.monotonic() + seconds)
+        try:
+            line = _exchanged(bench, json.dumps(request).encode() + b"\n", time.monotonic() + seconds)
+        except BaseException:
+            self.close()  # what it still says must not be taken for an answer to the next question
+            raise
         if line is None:
             self.close()
             return None
@@ -113,6 +131,11 @@ class Court:
             self._log.seek(max(0, os.fstat(self._log.fileno()).st_size - 4096))
             raise CourtError(f"the judge stopped:\n{self._log.read().decode(errors='replace').strip()}")
         return json.loads(line)
+
+
+def limits(sandbox: Sandbox) -> dict[str, Any]:
+    """The sandbox's limits by name, as the judge's process gets them."""
+    return {name: getattr(sandbox, name) for name in sandbox.trait_names(config=True)}
 
 
 def _removed(folder: Path) -> None:

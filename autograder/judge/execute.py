@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_output
 from autograder.inert.preprocessor import REPORTS
 from autograder.judge.calls import Call, call_of
 from autograder.judge.court import Court
+from autograder.judge.warm import sitting
 from autograder.sandbox.execute import SandboxedExecute
 from lastgood.teaching.checks import ANSWER
 
@@ -45,7 +46,7 @@ class JudgedExecute(SandboxedExecute):
         if lab is None or not any(map(call_of, nb.cells)):
             return super().preprocess(nb, resources, km)
         self._lab = lab[0]
-        with Court(Path(self.root).resolve(), self.sandbox) as self._court:
+        with sitting(Path(self.root).resolve(), self.sandbox) as self._court:
             return super().preprocess(nb, resources, km)
 
     def preprocess_cell(self, cell: NotebookNode, resources: Any, index: int) -> tuple[NotebookNode, Any]:

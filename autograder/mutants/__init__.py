@@ -109,7 +109,7 @@ def _bound(node: ast.stmt) -> list[str]:
 
 def checking_cells(text: str, fmt: str = "py:percent") -> dict[str, NotebookNode]:
     """A lab's automatically graded cells, in order, by their grade_id; `text` is a master or a notebook."""
-    return {cell.metadata["nbgrader"]["grade_id"]: cell for cell in _code(text, fmt) if _graded(cell)}
+    return {cell.metadata["nbgrader"]["grade_id"]: cell for cell in code_cells(text, fmt) if _graded(cell)}
 
 
 def run_checks(text: str, only: set[str] | None = None, fmt: str = "py:percent") -> dict[str, Report]:
@@ -121,7 +121,7 @@ def run_checks(text: str, only: set[str] | None = None, fmt: str = "py:percent")
     """
     namespace: dict[str, Any] = {"__name__": "__main__"}
     reports = {}
-    for number, cell in enumerate(_code(text, fmt)):
+    for number, cell in enumerate(code_cells(text, fmt)):
         about = cell.metadata.get("nbgrader", {})
         if _graded(cell):
             if only is None or about["grade_id"] in only:
@@ -132,7 +132,7 @@ def run_checks(text: str, only: set[str] | None = None, fmt: str = "py:percent")
 
 
 @lru_cache(maxsize=8)  # a variant's text is read three times, its master's for each variant
-def _code(text: str, fmt: str) -> tuple[NotebookNode, ...]:
+def code_cells(text: str, fmt: str = "py:percent") -> tuple[NotebookNode, ...]:
     """A text's code cells, to be read and not changed."""
     return tuple(cell for cell in jupytext.reads(text, fmt=fmt).cells if cell.cell_type == "code")
 

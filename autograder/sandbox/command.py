@@ -1,4 +1,4 @@
-"""The command line of bubblewrap, and the environment that a kernel starts with.
+"""The command line of bubblewrap, how it is started, and the environment that a kernel starts with.
 
 Seen here: bubblewrap leaves its root and /dev writable unless they are remounted; started by root it leaves
 /proc/sys writable, which is the whole machine's; and /proc/1/environ shows the environment that bubblewrap
@@ -10,11 +10,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import IO, Any
 
 from autograder.sandbox.settings import Sandbox
 from autograder.sandbox.visible import View
+from lastgood.recovery.warm.child import die_with_parent
 
 SUBMISSION = "/submission"  # the files handed in, read-only: they are copied to WORK
 WRITABLE = "/tmp"
@@ -24,6 +28,14 @@ CACHED, CACHES = "/cached", f"{HOME}/.config/matplotlib"  # what lies in the fir
 # Files of /proc that the machine's root may write from inside any namespace.
 _OF_THE_MACHINE = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
 _PASSED_ON = ("NBGRADER_EXECUTION", "TZ")
+# Threads count as processes, and several notebooks are graded at once.
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_LEASH = ("--pdeathsig", "KILL")
+# Started by the right process, join the control groups: $1 is the pid, $2 the number of doors.
+_START = (
+    '[ "$PPID" = "$1" ] || exit 98; n=$2; shift 2; '
+    'while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 97; shift; n=$((n-1)); done; exec "$@"'
+)
 
 
 def bubblewrap() -> str | None:
@@ -50,6 +62,33 @@ def command(view: View, sandbox: Sandbox, submission: Path, inside: Sequence[str
     ]
 
 
+def start(walls: Sequence[str], doors: Sequence[str] = (), **how: Any) -> subprocess.Popen[bytes]:
+    """Start bubblewrap in the control groups that `doors` lead to, with an environment that tells nothing.
+
+    It ends with this process, for which it asks itself some moments too late. `how` is for
+    `subprocess.Popen`.
+    """
+    own = os.getpid()
+    line = ["/bin/sh", "-c", _START, "sh", str(own), str(len(doors)), *doors, *walls]
+    how = {"env": environment({}), "stdin": subprocess.DEVNULL, **how}
+    if setpriv := shutil.which("setpriv"):
+        line = [setpriv, *_LEASH, *line]
+    else:  # costs a copy of this process, which takes ten times as long
+        how["preexec_fn"] = partial(die_with_parent, own)
+    process: subprocess.Popen[bytes] = subprocess.Popen(line, **how)
+    return process
+
+
+@contextmanager
+def text_file(text: str) -> Iterator[IO[bytes]]:
+    """An open file in memory that holds `text`, to be read from its beginning."""
+    with open(os.memfd_create("lastgood"), "w+b") as file:
+        file.write(text.encode())
+        file.flush()
+        file.seek(0)
+        yield file
+
+
 def environment(outside: Mapping[str, str]) -> dict[str, str]:
     """What a kernel's environment is: nothing of the instructor's, but what nbgrader and the clock need."""
     return {
@@ -59,6 +98,7 @@ def environment(outside: Mapping[str, str]) -> dict[str, str]:
         "USER": "learner",
         "LOGNAME": "learner",
         "LANG": "C.UTF-8",
+        **dict.fromkeys(_ONE_THREAD, "1"),
         **{name: outside[name] for name in _PASSED_ON if name in outside},
     }
 

@@ -7,6 +7,7 @@ no points, so none passes by accident.
 
 import asyncio
 import contextlib
+import math
 import os
 import secrets
 import time
@@ -14,14 +15,14 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from nbclient.exceptions import CellTimeoutError
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbclient.util import run_sync
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import Execute
 from traitlets import Unicode
 
-from autograder.sandbox import endings
+from autograder.sandbox import endings, warm
 from autograder.sandbox.kernel import KernelError
 from autograder.sandbox.manager import SandboxKernelManager
 from autograder.sandbox.output import OF_A_NOTEBOOK, Meter, presentable
@@ -33,6 +34,7 @@ WITHOUT = (
     "points are worth no more than the trust in its author."
 )
 _TRIES, _TRY_S = 20, 0.25
+_LOOK_S = 0.1  # whether the kernel still runs, and has met no limit
 _COUNTS = 10**6  # as high as a cell's number may be
 
 
@@ -63,7 +65,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
             return nb, resources
         require_sandbox()
         self._killed_processes = self._passed = 0
-        self._deadline = time.monotonic() + self.sandbox.notebook_seconds
+        self._deadline = math.inf  # until the first cell
         if _weight(Path(resources["metadata"]["path"])) > self.sandbox.scratch_bytes:
             return self._refuse(nb), resources
         try:
@@ -72,6 +74,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
             if self.km is not None:
                 run_sync(self.km.cleanup_resources)()
             raise SandboxError(f"The kernel did not start in the sandbox: {error}") from error
+        if self._provisioner.abandoned:
+            raise SandboxError("The process that makes kernels has ended, and the notebook's kernel with it.")
         for cell in nb.cells:
             if cell.cell_type == "code":
                 _present(cell)  # again: a later cell may have replaced what an earlier one displayed
@@ -82,7 +86,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
         if self.sandbox.unsafe:
             return super().create_kernel_manager()
         self.km = SandboxKernelManager(root=Path(self.root), parent=self)
-        self.km.provisioner.deadline = self._deadline
+        self.km.provisioner.kernels, self.km.provisioner.notebook = warm.shared(), self.nb
+        self._provisioner = self.km.provisioner
         return self.km
 
     def preprocess_cell(self, cell: NotebookNode, resources: Any, index: int) -> tuple[NotebookNode, Any]:
@@ -94,6 +99,9 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
         if self._ended is not None:
             endings.skip(cell, self._ended)
             return cell, resources
+        if self._deadline == math.inf:
+            self._deadline = time.monotonic() + self.sandbox.notebook_seconds
+            self._provisioner.deadline = self._deadline
         self._meter = Meter(self._output_bytes(cell))
         self._timed_out = False
         self._pending: asyncio.Future[None] | None = None
@@ -138,7 +146,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
     def _get_timeout(self, cell: NotebookNode | None) -> float | None:
         """The cell's time, or what is left of the notebook's."""
         limit = super()._get_timeout(cell)
-        if self.sandbox.unsafe:
+        if self.sandbox.unsafe or self._deadline == math.inf:
             return limit  # type: ignore[no-any-return]
         left = max(0.5, self._deadline - time.monotonic())
         return left if limit is None else min(limit, left)
@@ -148,8 +156,17 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
         return await super()._async_handle_timeout(timeout, cell)
 
     async def _async_poll_kernel_alive(self) -> None:
+        """As nbclient's, which looks once a second."""
+        if self.sandbox.unsafe:
+            await super()._async_poll_kernel_alive()
+            return
         self._polling = asyncio.current_task()
-        await super()._async_poll_kernel_alive()
+        with contextlib.suppress(DeadKernelError):
+            while True:
+                await asyncio.sleep(_LOOK_S)
+                await self._async_check_alive()
+        assert self.task_poll_for_reply is not None
+        self.task_poll_for_reply.cancel()
 
     async def _look_after(self, cell: NotebookNode, error: Exception | None) -> None:
         """After a cell: is there still a kernel, and what limits did the cell meet?

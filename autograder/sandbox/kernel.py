@@ -1,7 +1,7 @@
 """Starts a kernel inside the sandbox, watches its limits, kills it: jupyter_client's provisioner.
 
-The five sockets lie on the kernel's own small disk, and the grader holds each of them open by a handle: no
-folder of this machine has to be writable from inside, and what is put in a socket's place is not followed.
+The kernel is a new Python, or a fork of a warm server that steps behind the same walls: see `warm`.
+Its sockets lie on its own small disk: no folder of this machine has to be writable from inside.
 Asked whether the kernel lives, it first kills one that met a limit, and says why in `ending`.
 """
 
@@ -15,22 +15,36 @@ import subprocess
 import sys
 import tempfile
 import time
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from jupyter_client.connect import ConnectionFileMixin, KernelConnectionInfo
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
+from nbformat.v4 import new_notebook
 
 from autograder.sandbox import endings, groups
-from autograder.sandbox.command import CACHED, CACHES, SUBMISSION, WORK, WRITABLE, command, environment
+from autograder.sandbox.command import (
+    CACHED,
+    CACHES,
+    SUBMISSION,
+    WORK,
+    WRITABLE,
+    command,
+    environment,
+    start,
+    text_file,
+)
+from autograder.sandbox.fork import Fork
+from autograder.sandbox.holder import WallsError
 from autograder.sandbox.settings import Sandbox
+from autograder.sandbox.sockets import Sockets, connection
 from autograder.sandbox.visible import View, font_lists
-from lastgood.recovery.warm.child import die_with_parent
+from autograder.sandbox.warm import WarmKernels
+from lastgood.recovery.warm import WarmServer, WarmServerError
 
 _START_S = 20.0
-_PORTS = {f"{name}_port": n for n, name in enumerate(("shell", "iopub", "stdin", "hb", "control"), 1)}
-_JOIN = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 97; shift; n=$((n-1)); done; exec "$@"'
+_LOOK_S = 0.002
 
 
 class KernelError(Exception):
@@ -46,12 +60,14 @@ class SandboxProvisioner(KernelProvisionerBase):
         self.ending: endings.Ending | None = None
         self.deadline = float("inf")  # of the notebook, in time.monotonic's seconds
         self.killed_processes = 0
+        self.kernels: WarmKernels | None = None  # that may be forked,
+        self.notebook = new_notebook()  # for this one
+        self.abandoned = False  # the server died, and the kernel through no fault of its own
         self._view = shown
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | Fork | None = None
         self._group = groups.Group()
-        self._inside = self._sockets = -1  # a handle on the first process inside, and on the sockets' folder
-        self._handles: list[int] = []  # one on each socket
-        self._links = tempfile.TemporaryDirectory(prefix="lastgood-sockets-")
+        self._inside = -1  # a handle on the first process inside
+        self._sockets = Sockets()
         self._said = b""
 
     @property
@@ -63,39 +79,56 @@ class SandboxProvisioner(KernelProvisionerBase):
 
         Raises KernelError.
         """
-        token = f"{WRITABLE}/.{secrets.token_hex(8)}"  # nothing of this machine can bear this name
         assert isinstance(self.parent, ConnectionFileMixin)
         key = self.parent.session.key
-        connection = _connection(f"{token}/s", key.decode())
+        submission, outside = Path(kwargs.get("cwd") or os.getcwd()), kwargs.get("env", os.environ)
+        if not (self.kernels and await self._start_warm(self.kernels, submission, outside, key.decode())):
+            await self._start(submission, outside, key.decode(), None)
+        return self._sockets.connection(key)
+
+    async def _start_warm(
+        self, kernels: WarmKernels, submission: Path, outside: Mapping[str, str], key: str
+    ) -> bool:
+        """Try to have a fork for a kernel; whether there is one."""
+        server, why = kernels.server_for(self.notebook), None
+        if server is None:
+            return False
+        try:
+            await self._start(submission, outside, key, server)
+        except (KernelError, WallsError, WarmServerError, TimeoutError) as error:
+            why = error
+            self._leave()
+        kernels.told(why)
+        return why is None
+
+    async def _start(
+        self, submission: Path, outside: Mapping[str, str], key: str, server: WarmServer | None
+    ) -> None:
+        token = f"{WRITABLE}/.{secrets.token_hex(8)}"  # nothing of this machine can bear this name
+        told = f"{token}/c.json"
         self._group = groups.make(self.sandbox)
-        began = time.monotonic()
-        with _text(json.dumps(connection)) as about, tempfile.TemporaryFile() as says:
-            inside = [
-                *("--perms", "0700", "--dir", token, "--file", str(about.fileno()), f"{token}/c.json"),
-                *(
-                    word
-                    for path in font_lists()
-                    for word in ("--ro-bind", str(path), f"{CACHED}/{path.name}")
-                ),
-            ]
-            wrapped = [
-                *("/bin/sh", "-c", _JOIN, "sh", str(len(self._group.doors)), *self._group.doors),
-                *command(self._view, self.sandbox, Path(kwargs.get("cwd") or os.getcwd()), inside),
-                *("--info-fd", str(says.fileno()), "--", *self._program(f"{token}/c.json")),
-            ]
-            self._process = subprocess.Popen(
-                wrapped,
-                env=environment(kwargs.get("env", os.environ)),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                # A pipe that nobody reads while it runs: a file could be filled from inside.
-                stderr=subprocess.PIPE,
-                pass_fds=(about.fileno(), says.fileno()),
-                # Bubblewrap asks for the same, some moments too late.
-                preexec_fn=partial(die_with_parent, os.getpid()),
-            )
-            await self._enter(says.fileno(), token, began + _START_S)
-        return _connection(f"{self._links.name}/s", key)
+        give_up = time.monotonic() + _START_S
+        with text_file(json.dumps(connection(f"{token}/s", key))) as about, tempfile.TemporaryFile() as says:
+            inside = ["--perms", "0700", "--dir", token, "--file", str(about.fileno()), told]
+            for path in font_lists():
+                inside += ["--ro-bind", str(path), f"{CACHED}/{path.name}"]
+            walls = command(self._view, self.sandbox, submission, inside)
+            doors, variables = self._group.doors, environment(outside)
+            if server is not None:
+                program = ("ipykernel_launcher", *_arguments(told))
+                plan = self._plan() | {"environment": variables}
+                self._process = Fork(server, walls, doors, [about.fileno()], plan, program)
+            else:
+                self._process = start(
+                    [*walls, "--info-fd", str(says.fileno()), "--", *self._program(told)],
+                    doors,
+                    env=variables,
+                    stdout=subprocess.DEVNULL,
+                    # A pipe that nobody reads while it runs: a file could be filled from inside.
+                    stderr=subprocess.PIPE,
+                    pass_fds=(about.fileno(), says.fileno()),
+                )
+            await self._enter(says.fileno(), token, give_up)
 
     async def poll(self) -> int | None:
         """None while the kernel runs. One that met a limit is killed first."""
@@ -124,7 +157,7 @@ class SandboxProvisioner(KernelProvisionerBase):
                 status = ended
                 self._forget_process()
             else:
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(_LOOK_S)
         return status
 
     async def send_signal(self, signum: int) -> None:
@@ -148,12 +181,15 @@ class SandboxProvisioner(KernelProvisionerBase):
         """End whatever still runs, and leave nothing behind."""
         if self._process is not None:
             await self.kill()
-        for fd in (self._inside, self._sockets, *self._handles):
-            if fd >= 0:
-                os.close(fd)
-        self._inside = self._sockets = -1
-        self._handles.clear()
-        self._links.cleanup()
+        self._leave()
+        self._sockets.close()
+
+    def _leave(self) -> None:
+        """Let go of a sandbox in which nothing runs any more."""
+        if self._inside >= 0:
+            os.close(self._inside)
+        self._inside = -1
+        self._sockets.let_go()
         self._group.remove()
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
@@ -163,71 +199,56 @@ class SandboxProvisioner(KernelProvisionerBase):
         """The end of what bubblewrap or Python said before the kernel could speak for itself."""
         return self._said.decode(errors="replace").strip()
 
-    def _program(self, connection_file: str) -> list[str]:
+    def _plan(self) -> dict[str, Any]:
+        """What `boot` has to do before the kernel is one."""
         limits: list[tuple[str, int]] = [("RLIMIT_CORE", 0)]
         if self._group.memory is None:
             limits.append(("RLIMIT_AS", self.sandbox.memory_bytes))
         if self._group.processes is None:
             limits.append(("RLIMIT_NPROC", self.sandbox.processes))
-        plan = {
+        return {
             "submission": SUBMISSION,
             "work": WORK,
             "limits": limits,
             "caches": CACHES,
             "cached": [f"{CACHED}/{path.name}" for path in font_lists()],
         }
+
+    def _program(self, connection_file: str) -> list[str]:
         source = Path(__file__).with_name("boot.py").read_text(encoding="utf-8")
-        arguments = ("ipykernel_launcher", json.dumps(plan), "-f", connection_file)
-        return [sys.executable, "-c", source, *arguments, "--HistoryManager.hist_file=:memory:"]
+        about = json.dumps(self._plan())
+        return [sys.executable, "-c", source, "ipykernel_launcher", about, *_arguments(connection_file)]
 
     async def _enter(self, says: int, token: str, give_up: float) -> None:
-        """Wait until the kernel has bound its sockets, and open the folder that they lie in."""
+        """Wait until the kernel has bound its sockets, and hold them."""
         while self._process is not None and self._process.poll() is None and time.monotonic() < give_up:
-            await asyncio.sleep(0.005)
-            if self._inside < 0 and (pid := _first_process(says)):
+            await asyncio.sleep(_LOOK_S)
+            if self._inside < 0 and (pid := _first_process(self._process, says)):
                 self._inside = os.pidfd_open(pid)
-            if self._inside >= 0 and self._sockets < 0:
-                with contextlib.suppress(OSError):  # until bubblewrap has made the folder
-                    self._sockets = os.open(f"/proc/{pid}/root{token}", os.O_PATH | os.O_DIRECTORY)
-            if self._sockets >= 0 and len(os.listdir(f"/proc/self/fd/{self._sockets}")) > len(_PORTS):
-                self._hold_sockets()
+            if self._inside >= 0 and self._sockets.hold(f"/proc/{pid}/root{token}"):
                 return
         await self.kill()
         raise KernelError(self.said() or "the kernel did not start in time")
 
-    def _hold_sockets(self) -> None:
-        """Open a handle on each socket, and give it the name by which a client looks for it."""
-        for number in _PORTS.values():
-            handle = os.open(f"s-{number}", os.O_PATH | os.O_NOFOLLOW, dir_fd=self._sockets)
-            self._handles.append(handle)
-            Path(self._links.name, f"s-{number}").symlink_to(f"/proc/self/fd/{handle}")
-
     def _forget_process(self) -> None:
         assert self._process is not None
         assert self._process.stderr is not None
+        if isinstance(self._process, Fork):
+            self.abandoned = self._process.abandoned
         os.set_blocking(self._process.stderr.fileno(), False)
         self._said = self._process.stderr.read(65536) or b""
         self._process.stderr.close()
         self._process = None
 
 
-def _connection(ip: str, key: str | bytes) -> KernelConnectionInfo:
-    how = {"transport": "ipc", "ip": ip, "key": key, "signature_scheme": "hmac-sha256"}
-    return {**how, **_PORTS}  # type: ignore[typeddict-item]
+def _arguments(connection_file: str) -> list[str]:
+    return ["-f", connection_file, "--HistoryManager.hist_file=:memory:"]
 
 
-@contextlib.contextmanager
-def _text(text: str) -> Any:
-    """An open file in memory that holds `text`, to be read from its beginning."""
-    with open(os.memfd_create("lastgood"), "w+b") as file:
-        file.write(text.encode())
-        file.flush()
-        file.seek(0)
-        yield file
-
-
-def _first_process(says: int) -> int | None:
+def _first_process(process: subprocess.Popen[bytes] | Fork, says: int) -> int | None:
     """The pid, seen from here, of the first process inside, once bubblewrap has written it down."""
+    if isinstance(process, Fork):
+        return process.first
     try:
         return int(json.loads(os.pread(says, 4096, 0))["child-pid"])
     except ValueError:

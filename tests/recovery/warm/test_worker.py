@@ -99,3 +99,12 @@ def test_output_keeps_the_end_of_what_was_written(server: WarmServer) -> None:
         assert worker.wait(PATIENCE) == 0
         assert len(worker.output()) == 64 * 1024
         assert worker.output().endswith("xthe end\n")
+
+
+def test_what_a_worker_writes_goes_where_its_owner_says(server: WarmServer) -> None:
+    read, write = os.pipe()
+    with open(read, "rb") as reader, server.spawn("warm_targets:fail", output=write) as worker:
+        os.close(write)
+        assert worker.wait(PATIENCE) == 1
+        assert b"ValueError: the loader lost its place" in reader.read()
+        assert worker.output() == ""

@@ -42,7 +42,7 @@ from lastgood.recovery.warm.channel import (
     wait_until,
 )
 from lastgood.recovery.warm.inside import Inside
-from lastgood.recovery.warm.server import READY
+from lastgood.recovery.warm.server import ANY, READY
 from lastgood.recovery.warm.worker import WarmServerError, Worker, tail
 
 __all__ = ["Channel", "ChannelError", "Inside", "WarmServer", "WarmServerError", "Worker", "shared_server"]
@@ -50,8 +50,13 @@ __all__ = ["Channel", "ChannelError", "Inside", "WarmServer", "WarmServerError",
 _START_S = 60.0  # importing torch from a cold disk can take most of it
 _FORK_S = 20.0
 _STOP_S = 5.0
-# -P: a torch.py beside the notebook must not stand in for torch
-_COMMAND = (sys.executable, "-P", "-m", "lastgood.recovery.warm.server")
+# A torch.py beside the notebook must not stand in for torch. (The flag -P would stay on in each worker.)
+_COMMAND = (
+    sys.executable,
+    "-c",
+    "import sys; '' in sys.path and sys.path.remove(''); "
+    "from lastgood.recovery.warm.server import main; main()",
+)
 _ENVIRONMENT = {
     # threads that a library starts on import would make forking unsafe, and change sums' last bits
     "OMP_NUM_THREADS": "1",
@@ -68,14 +73,20 @@ class WarmServer:
 
     Starting it does not block: the imports go on in the background, and `spawn` waits for them.
     `env` replaces the environment of the server and of its workers (default: a copy of the owner's);
-    one thread a library is set on top of either. May be used from several threads. Closes itself
-    when the interpreter exits or the object is no longer referenced.
+    one thread a library is set on top of either. `cwd` is its working directory, and `python` a path that
+    leads to this Python's own file, where another than `sys.executable` is wanted. torch lets a process set
+    its number of interop threads once: with `set_interop` false that is left to the workers. May be used from
+    several threads. Closes itself when the interpreter exits or the object is no longer referenced.
     """
 
     def __init__(
         self,
         preload: Sequence[str] = ("torch", "lastgood.recovery.warm.preload"),
         env: Mapping[str, str] | None = None,
+        *,
+        cwd: str | None = None,
+        python: str = sys.executable,
+        set_interop: bool = True,
     ) -> None:
         self._owner = os.getpid()
         self._lock = threading.Lock()
@@ -84,7 +95,9 @@ class WarmServer:
         self._control, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [*_COMMAND, str(theirs.fileno()), str(self._owner), *preload],
+                [*_COMMAND, str(theirs.fileno()), str(self._owner), "1" if set_interop else ANY, *preload],
+                executable=python,
+                cwd=cwd,
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,
@@ -119,15 +132,21 @@ class WarmServer:
             self._ready = True
 
     def spawn(
-        self, target: str, *args: Argument, cwd: str | None = None, inside: Inside | None = None
+        self,
+        target: str,
+        *args: Argument,
+        cwd: str | None = None,
+        inside: Inside | None = None,
+        output: int | None = None,
     ) -> Worker:
         """Fork a worker that calls `target`, "module:function", as function(channel, *args).
 
         The module is imported in the worker; `cwd` becomes its working directory. With `inside` it
-        first steps behind the walls that stand there, where `cwd` is looked up too. An exception
-        there ends it with status 1 and a traceback in `Worker.output()`; so does a target that
-        does not exist. Raises WarmServerError if the server failed to start, has died or cannot
-        fork; ChannelError for an argument of another type, or more bytes than a frame holds.
+        first steps behind the walls that stand there, where `cwd` is looked up too. What it prints goes
+        to the descriptor `output`, or else to a file that `Worker.output` reads. An exception there ends
+        it with status 1 and a traceback in what it printed; so does a target that does not exist.
+        Raises WarmServerError if the server failed to start, has died or cannot fork; ChannelError for
+        an argument of another type, or more bytes than a frame holds.
         """
         if not all(target.partition(":")):
             raise WarmServerError(f'target {target!r} refused: write it as "module:function"')
@@ -139,8 +158,9 @@ class WarmServer:
         leash, leash_end = socket.socketpair()
         with channel_end, leash_end:  # held until the answer: macOS may lose a descriptor closed in flight
             worker = Worker(Channel(channel), Channel(leash))
+            prints = worker.output_fd if output is None else output
             try:
-                self._request(request, [channel_end.fileno(), leash_end.fileno(), worker.output_fd])
+                self._request(request, [channel_end.fileno(), leash_end.fileno(), prints])
                 worker.await_start(_FORK_S)
             except (EOFError, BrokenPipeError, ConnectionResetError):
                 raise self._failure("the warm server has died") from None

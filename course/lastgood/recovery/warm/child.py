@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from lastgood.recovery.warm.channel import Channel, recv_arguments
 from lastgood.recovery.warm.inside import Inside, enter
 
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None  # looked up here: a fork may do little
 
 
@@ -69,6 +69,16 @@ def die_with_parent(parent: int) -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:  # it went before the kernel was told
             os._exit(1)
+
+
+def adopt_orphans() -> None:
+    """Have Linux make this process the parent of what its children leave behind.
+
+    A sandbox does not end before each process in it was reaped, and one whose parent outside was killed
+    would wait for the machine's init, which in a container may never do that.
+    """
+    if _libc is not None:
+        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def call(request: dict[str, Any], channel: Channel) -> int:

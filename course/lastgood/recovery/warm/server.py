@@ -1,7 +1,8 @@
 """The process behind `warm.WarmServer`: imports once, then forks a worker for each request.
 
-Run as `python -m lastgood.recovery.warm.server CONTROL_FD OWNER_PID MODULE...`. The owner holds the
-other end of the control socket and sends one JSON line a worker, with three descriptors:
+Its arguments are CONTROL_FD OWNER_PID INTEROP MODULE..., where INTEROP is torch's number of interop threads,
+or `any`. The owner holds the other end of the control socket and sends
+one JSON line a worker, with three descriptors:
 
     channel  the worker's end of its `Channel`
     leash    a socket that this process keeps: it sends the pid, later the exit status, and kills the
@@ -28,14 +29,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lastgood.recovery.warm.channel import frame
-from lastgood.recovery.warm.child import become_worker
+from lastgood.recovery.warm.child import adopt_orphans, become_worker
 
 READY = b"R"
+ANY = "any"
 CHECK_OWNER_S = 1.0  # how often to ask whether the owner still lives, should its socket have leaked elsewhere
 _FDS_A_REQUEST = 3
 
 
-def preload(modules: Sequence[str]) -> None:
+def preload(modules: Sequence[str], interop: str = "1") -> None:
     """Import `modules`, hold torch to one thread, and settle memory for forking."""
     limited = False
     for name in modules:
@@ -43,7 +45,8 @@ def preload(modules: Sequence[str]) -> None:
         if "torch" in sys.modules and not limited:
             torch = sys.modules["torch"]
             torch.set_num_threads(1)
-            torch.set_num_interop_threads(1)  # a second call would raise
+            if interop != ANY:
+                torch.set_num_interop_threads(int(interop))  # a second call would raise
             limited = True
     gc.collect()
     gc.freeze()  # a worker's collector leaves these objects alone, so their pages stay shared
@@ -139,6 +142,15 @@ class Server:
                 self._selector.unregister(leash)
             _tell(leash, {"exit": status})
             leash.close()
+        self._reap_orphans()
+
+    def _reap_orphans(self) -> None:
+        """Collect what workers that were killed have left: see `adopt_orphans`."""
+        with contextlib.suppress(ChildProcessError):  # there is no child at all
+            while found := _ended_child():
+                if found in self._leashes:
+                    return  # it ended a moment ago, and the loop comes by again
+                os.waitpid(found, 0)
 
     def _let_go(self, leash: socket.socket) -> None:
         """Close, in a worker, every descriptor of the server's that would keep someone waiting."""
@@ -162,6 +174,14 @@ def collect(pid: int, flag: int) -> int | None:
     return os.waitstatus_to_exitcode(status) if reaped else None
 
 
+def _ended_child() -> int | None:
+    """The pid of a child that has ended and was not reaped."""
+    if not hasattr(os, "waitid"):
+        return None
+    found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+    return None if found is None else found.si_pid
+
+
 def kill_group(pid: int) -> None:
     """SIGKILL to a child that was not reaped yet, and to its process group."""
     for kill in (os.killpg, os.kill):  # the group does not exist yet if the child has only just been forked
@@ -180,13 +200,11 @@ def _ignore(number: int, stack: types.FrameType | None) -> None:
 
 def main() -> None:
     """Take the control socket and the owner's pid from the command line, import, serve."""
-    control, owner, modules = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), sys.argv[3:]
+    control, owner = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])
+    interop, *modules = sys.argv[3:]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    adopt_orphans()
     control.set_inheritable(False)
-    preload(modules)
+    preload(modules, interop)
     Server(control, owner).serve()
     os._exit(0)  # nothing is left to tidy up, and unloading torch would take a third of a second
-
-
-if __name__ == "__main__":
-    main()
