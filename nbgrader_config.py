@@ -12,6 +12,7 @@ The masters stand in `solutions/`, what learners get in `labs/`; `submitted/`, `
 from contextlib import suppress
 from pathlib import Path
 
+from autograder.converter import adopt
 from autograder.inert.files import copy_regular_files_only
 from autograder.nbgrader_env import activate
 from autograder.sandbox.ready import before_grading
@@ -20,6 +21,7 @@ from autograder.sandbox.ready import before_grading
 # is not activated, in the Formgrader too.
 activate()
 copy_regular_files_only()
+adopt()
 
 root = Path(__file__).resolve().parent
 c = get_config()  # noqa: F821 - traitlets puts it into this file's namespace

@@ -21,13 +21,16 @@ class CourseError(Exception):
 
 @dataclass(frozen=True)
 class Course:
-    """The course in the folder `root`, which holds `nbgrader_config.py`."""
+    """The course in the folder `root`, which holds `nbgrader_config.py` unless settings are given."""
 
     root: Path
+    given: Any = None
 
     @cached_property
     def config(self) -> Any:
         """The settings, as traitlets reads them. Raises CourseError where there are none."""
+        if self.given is not None:
+            return self.given
         from traitlets.config.loader import PyFileConfigLoader
 
         if not (self.root / CONFIG).is_file():
@@ -36,9 +39,14 @@ class Course:
 
     def folder(self, step: str, lab: str, student: str = ".") -> Path:
         """Where `step` (source, release, submitted, autograded or feedback) keeps a lab of a student."""
-        directory = self._directory(lab)
+        directory = self.directory(lab)
         name = getattr(directory, f"{step}_directory")
         return Path(directory.format_path(name, student, lab))
+
+    @property
+    def autograded(self) -> Path:
+        """The folder that holds every student's autograded submissions."""
+        return Path(self.root, self.directory().autograded_directory)
 
     def students(self, lab: str) -> list[str]:
         """Who submitted the lab, by name."""
@@ -50,7 +58,7 @@ class Course:
         """The gradebook, as nbgrader's `Gradebook`; closed at the end."""
         from nbgrader.api import Gradebook
 
-        directory = self._directory()
+        directory = self.directory()
         with Gradebook(directory.db_url, directory.course_id) as gradebook:
             yield gradebook
 
@@ -62,7 +70,7 @@ class Course:
 
     def autograde(self, lab: str, student: str, log: Path) -> None:
         """Run a student's submission and enter its points into the gradebook. Raises CourseError."""
-        from autograder.together import Autograde
+        from autograder.converter import Autograde
 
         self._convert(Autograde, lab, student, log)
 
@@ -70,7 +78,7 @@ class Course:
         """Write what a student is to read, as HTML. Raises CourseError."""
         from nbgrader.converters import GenerateFeedback
 
-        self._convert(GenerateFeedback, lab, student, log)
+        self._convert(GenerateFeedback, lab, student, log, force=True)  # an earlier grade's would be kept
 
     def export_csv(self, lab: str, to: Path, log: Path) -> None:
         """Write every student's points of a lab, as nbgrader's export does."""
@@ -79,17 +87,18 @@ class Course:
         with self.gradebook() as gradebook, _logger(log) as logger:
             CsvExportPlugin(to=str(to), assignment=[lab], config=self.config, log=logger).export(gradebook)
 
-    def _directory(self, lab: str = "", student: str = "*", log: logging.Logger | None = None) -> Any:
+    def directory(self, lab: str = "", student: str = "*", log: logging.Logger | None = None) -> Any:
+        """The settings and folders as nbgrader's `CourseDirectory`."""
         from nbgrader.coursedir import CourseDirectory
 
         extra = {} if log is None else {"log": log}
         return CourseDirectory(config=self.config, assignment_id=lab, student_id=student, **extra)
 
-    def _convert(self, kind: Any, lab: str, student: str, log: Path) -> None:
+    def _convert(self, kind: Any, lab: str, student: str, log: Path, **settings: Any) -> None:
         with _logger(log) as logger:
-            directory = self._directory(lab, student, logger)
+            directory = self.directory(lab, student, logger)
             try:
-                kind(coursedir=directory, config=self.config, log=logger).start()
+                kind(coursedir=directory, config=self.config, log=logger, **settings).start()
             # nbgrader raises what its preprocessors raise, of any type; without a sandbox our hook exits
             except (Exception, SystemExit) as error:
                 who = "" if student == "." else f" for {student}"

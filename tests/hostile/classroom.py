@@ -23,6 +23,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.course import CONFIG, Course, CourseError
+from autograder.judge.warm import warm_grader
 from lastgood.teaching.checks import lab18
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +60,6 @@ class Attack:
     cells: tuple[NotebookNode, ...] = ()
     change: Callable[[NotebookNode], None] | None = None  # of the notebook, before it is handed in
     files: Callable[[Path], None] | None = None  # in the folder that is handed in
-    falls: str = ""  # where it cannot be graded at all: words of the reason
 
 
 @dataclass
@@ -137,7 +137,10 @@ class Classroom:
         self.released = nbformat.read(self.course.folder("release", LAB) / f"{LAB}.ipynb", as_version=4)
 
     def hand_in(self, student: str, attacks: Sequence[Attack | None]) -> Path:
-        """A submission with an attack in each slot for which there is one; other slots are deleted."""
+        """A submission with an attack in each slot for which there is one; other slots are deleted.
+
+        Their graded cells come back when it is graded, and earn what there is for them in the kernel.
+        """
         notebook = copy.deepcopy(self.released)
         cells, rest = notebook.cells[:2], notebook.cells[2:]
         for number, attack in enumerate(attacks):
@@ -158,6 +161,12 @@ class Classroom:
             if attack.files:
                 attack.files(path.parent)
         return path
+
+    @contextmanager
+    def grading(self) -> Iterator[None]:
+        """As in `autograder grade`: one judge sits for all, and kernels are forks of one process."""
+        with warm_grader(self.root, self.course.config):
+            yield
 
     def grade(self, student: str) -> str:
         """Grade a student and write the feedback; returns why that could not be done, where it could not."""

@@ -1,4 +1,4 @@
-"""A notebook that lies in the protocol is graded, or refused with a reason, and that is all."""
+"""A notebook that lies in the protocol is graded, and that is all."""
 
 import base64
 import json
@@ -38,16 +38,16 @@ def room(
         right = honest(room.slots)
         for student in (FIRST, LAST):
             room.hand_in(student, right)
-        assert room.grade(FIRST) == ""
-        before = room.files(FIRST), room.rows(FIRST), room.elsewhere()
-        fell = {}
         for student, attack in attacks.items():
             room.hand_in(student, [right[0], attack])
-        before = *before[:2], room.elsewhere()
-        for student in attacks:
-            fell[student] = room.grade(student)
-            assert (room.files(FIRST), room.rows(FIRST), room.elsewhere()) == before
-        assert room.grade(LAST) == ""
+        fell = {}
+        with room.grading():
+            assert room.grade(FIRST) == ""
+            before = room.files(FIRST), room.rows(FIRST), room.elsewhere()
+            for student in attacks:
+                fell[student] = room.grade(student)
+                assert (room.files(FIRST), room.rows(FIRST), room.elsewhere()) == before
+            assert room.grade(LAST) == ""
         assert watch.knocks == []
         yield room, attacks, fell
 
@@ -57,9 +57,8 @@ def test_it_earns_what_was_right_and_no_more(
     room: tuple[Classroom, dict[str, Attack], dict[str, str]], name: str
 ) -> None:
     classroom, attacks, fell = room
-    attack = attacks[name]
-    assert (attack.falls in fell[name]) if attack.falls else fell[name] == ""
-    assert classroom.points(name) == ([0.0, 0.0] if attack.falls else [2.0, attack.earns])
+    assert fell[name] == ""
+    assert classroom.points(name) == [2.0, attacks[name].earns]
 
 
 def test_the_honest_keep_what_they_earned(room: tuple[Classroom, dict[str, Attack], dict[str, str]]) -> None:
@@ -79,11 +78,12 @@ def test_a_graded_notebook_is_no_larger_than_it_may_be(
 def test_a_judge_that_is_kept_waiting_leaves_nothing_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(court_module, "JUDGE_S", 15.0)
+    monkeypatch.setattr(court_module, "JUDGE_S", 10.0)
     before = set(Path("/dev/shm").iterdir())
     room = Classroom(tmp_path / "course", ["save_load"])
     room.hand_in("filler", [FILLS])
-    assert room.grade("filler") == ""
+    with room.grading():
+        assert room.grade("filler") == ""
     assert room.points("filler") == [0.0]
     assert set(Path("/dev/shm").iterdir()) <= before
 

@@ -116,7 +116,6 @@ def protocols(sock: str) -> dict[str, Attack]:
                 ]
                 and None
             ),
-            falls="Inconsistent checksums",
         ),
     }
 
