@@ -7,9 +7,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from autograder import report_cli
+from autograder import grade_cli, report_cli
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+grade_cli.register(app)
 report_cli.register(app)
 console = Console(soft_wrap=True)
 

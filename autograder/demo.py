@@ -15,21 +15,15 @@ from typing import NoReturn
 
 import nbformat
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from autograder.course import CONFIG, Course
-from autograder.grading import LOGS, grade
 from autograder.mutants import master_text
 from autograder.notebooks import master_notebook, to_bytes
 from autograder.results import Results, read_results
 from autograder.results_view import show
+from autograder.runner.places import place
+from autograder.runner.run import LOGS, Wish, grade
+from autograder.runner.screen import show as show_progress
 from autograder.sample_class import Student, hand_in, lab18_class, submission
 from autograder.sandbox.ready import require_sandbox
 from autograder.sandbox.settings import Sandbox
@@ -42,8 +36,6 @@ CELL_TIMEOUT = 30  # seconds; the endless student's wait. A healthy cell takes u
 _SETTINGS = """
 # --- the sample class -------------------------------------------------------------------------------------
 c.Execute.timeout = {timeout}
-# Several processes write to one gradebook: each waits up to 60 s for its turn (by default 5).
-c.CourseDirectory.db_url = f"sqlite:///{{root / 'gradebook.db'}}?timeout=60"
 """
 
 
@@ -157,30 +149,10 @@ def differences(results: Results, students: Sequence[Student], faults: Mapping[s
 
 
 def _grade(course: Course, students: Sequence[str], jobs: int, console: Console) -> dict[str, str]:
-    """Grade with a progress bar; who could not be graded, and why."""
-    columns = (
-        TextColumn("grading"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("·"),
-        TimeElapsedColumn(),
-        TextColumn("· left"),
-        TimeRemainingColumn(),
-        TextColumn("· {task.fields[last]}"),
-    )
-    faults = {}
-    with (
-        Progress(*columns, console=console) as progress,
-        closing(grade(course.root, LAB, students, jobs)) as begun,
-    ):
-        task = progress.add_task("grading", total=len(students), last="")
-        for graded in begun:
-            progress.update(task, advance=1, last=f"{graded.student} {graded.seconds:.0f} s")
-            if not console.is_terminal:  # a bar that cannot move is drawn once, at the end
-                console.print(f"{'✗' if graded.fault else '✓'} {graded.student} {graded.seconds:.0f} s")
-            if graded.fault:
-                faults[graded.student] = graded.fault
-    return faults
+    """Grade, with feedback; who could not be graded, and why."""
+    wish = Wish(tuple(students), feedback=True)
+    with place(course, LAB, jobs) as workers, closing(grade(course, LAB, workers, wish)) as events:
+        return {done.student: done.fault for done in show_progress(events, console) if done.fault}
 
 
 def _say_where(folder: Path, console: Console, seconds: float) -> None:

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 from autograder import demo
 from autograder.cli import app
 from autograder.course import Course
-from autograder.grading import grade
 from autograder.mutants import VariantError, master_text
 from autograder.results import Exercise, Mark, Results, Row
 from autograder.sample_class import BLANK, ENDLESS, RIGHT, SampleError, Student, lab18_class, submission
@@ -182,20 +181,6 @@ def test_the_formgrader_needs_a_class_to_open(tmp_path: Path) -> None:
 def test_make_demo_runs_the_command() -> None:
     recipe = (ROOT / "Makefile").read_text().partition("\ndemo:")[2].splitlines()[1]
     assert recipe.strip() == "$(BIN)/autograder demo"
-
-
-@pytest.mark.slow
-@pytest.mark.needs_bwrap
-def test_a_submission_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> None:
-    students = [Student(name, None, None) for name in ("torn", "whole")]
-    course = demo.prepare(ROOT, tmp_path / "demo", students)
-    with open(course.root / "nbgrader_config.py", "a") as settings:
-        settings.write("\nc.Execute.enabled = False\n")
-    (course.folder("submitted", "lab18", "torn") / "lab18.ipynb").write_text('{"cells": [')
-    found = {graded.student: graded.fault for graded in grade(course.root, "lab18", ["torn", "whole"], 1)}
-    assert found["torn"].startswith("Autograde failed for torn")
-    assert found["whole"] == ""
-    assert (course.folder("feedback", "lab18", "whole") / "lab18.html").is_file()
 
 
 @pytest.mark.slow

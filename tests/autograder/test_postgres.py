@@ -10,29 +10,36 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import MetaData, create_engine, make_url
+from sqlalchemy import make_url
 
 from autograder.course import Course
-from autograder.grading import grade
+from autograder.runner.places import place
+from autograder.runner.run import grade
 
+from .gradebooks import rows
 from .postgres import Server, server
 from .sandbox.conftest import GRADED, small_class
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own, in this process
 
 ANSWERS = {"ada": "y = 2", "bob": "y = 1", "chi": "raise ValueError", "dov": "y = 2\nz = 4"}
-SHARES = ("ada", "bob"), ("chi", "dov")
+# Both come to `bob` and `chi`, and one after the other to their rows.
+SHARES = ("ada", "bob", "chi"), ("dov", "chi", "bob")
 # A grader: begins when it reads a line, like the other one.
 SHARE = """
 import sys
 from pathlib import Path
-from autograder.grading import grade
+from autograder.course import Course
+from autograder.runner.places import place
+from autograder.runner.run import Wish, grade
 
 if __name__ == "__main__":
+    course = Course(Path(sys.argv[1]))
     print("ready", flush=True)
     sys.stdin.readline()
-    for done in grade(Path(sys.argv[1]), "lab", sys.argv[2:], jobs=1):
-        print("graded", done.student, done.fault, flush=True)
+    with place(course, "lab", 1) as workers:
+        begun, *done = grade(course, "lab", workers, Wish(tuple(sys.argv[2:])))
+    print("left", [each.fault for each in done], flush=True)
 """
 # One that prints nbgrader's log, and stops before it enters a row until it reads a line.
 STOP = "about to"
@@ -121,29 +128,6 @@ def class_at(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Path], 
     return class_at
 
 
-def rows(course: Course) -> dict[str, list[tuple[Any, ...]]]:
-    """All there is in the gradebook, by table: sorted, and without the keys that are drawn."""
-    engine = create_engine(course.config.CourseDirectory.db_url)
-    tables = MetaData()
-    try:
-        tables.reflect(engine)
-        with engine.connect() as connection:
-            found = {
-                name: [
-                    tuple(str(v) for c, v in zip(table.columns.keys(), row, strict=True) if not drawn(c, v))
-                    for row in connection.execute(table.select())
-                ]
-                for name, table in tables.tables.items()
-            }
-    finally:
-        engine.dispose()
-    return {name: sorted(found[name]) for name in sorted(found)}
-
-
-def drawn(column: str, value: object) -> bool:
-    return column.endswith("id") and isinstance(value, str) and bool(re.fullmatch("[0-9a-f]{32}", value))
-
-
 def points(course: Course) -> dict[str, str]:
     with course.gradebook() as gradebook:
         return {
@@ -188,18 +172,22 @@ def test_two_graders_at_once_leave_what_one_leaves_in_sqlite(
     postgres: Server, tmp_path: Path, class_at: Callable[[str, Path], Course], script: Callable[[str], str]
 ) -> None:
     alone = class_at(f"sqlite:///{tmp_path / 'alone.db'}", tmp_path / "alone")
-    with closing(grade(alone.root, "lab", list(ANSWERS), jobs=1)) as done:
-        assert [each.fault for each in done] == [""] * len(ANSWERS)
+    with place(alone, "lab", 1) as workers, closing(grade(alone, "lab", workers)) as events:
+        _, *done = events
+    assert [each.fault for each in done] == [""] * len(ANSWERS)
     both = class_at(postgres.create("both"), tmp_path / "both")
+    shutil.copytree(both.root, tmp_path / "other")
     program = script(SHARE)
-    with grader(program, both.root, *SHARES[0]) as one, grader(program, both.root, *SHARES[1]) as other:
+    with (
+        grader(program, both.root, *SHARES[0]) as one,
+        grader(program, tmp_path / "other", *SHARES[1]) as other,
+    ):
         for each in one, other:
             each.until("ready")
         for each in one, other:
             each.go_on()
-        for each, (first, second) in zip((one, other), SHARES, strict=True):
-            each.until(f"graded {first} \n")
-            each.until(f"graded {second} \n")
+        for each in one, other:
+            assert each.until("left").endswith("left ['', '', '']\n")
     assert points(both) == {"ada": "111", "bob": "101", "chi": "101", "dov": "111"}
     assert rows(both) == rows(alone)
     assert pages(both) == pages(alone)
@@ -236,14 +224,15 @@ def test_the_second_to_come_to_a_submission_in_a_folder_waits_and_finds_it_grade
 ) -> None:
     course = class_at(postgres.create("waited"), tmp_path / "course")
     program = script(STOPS)
-    with grader(program, course.root) as one, grader(program, course.root) as other:
+    with grader(program, course.root) as one:
         one.until("about to add_student")
-        other.until("Another grader is at this submission")
-        one.go_on()
-        one.until("about to add_submission")
-        one.go_on()
-        assert "Skipping existing assignment" not in one.until("left")
-        assert "Skipping existing assignment" in other.until("left")
+        with grader(program, course.root) as other:  # begun only now: either could come first
+            other.until("Another grader is at this submission")
+            one.go_on()
+            one.until("about to add_submission")
+            one.go_on()
+            assert "Skipping existing assignment" not in one.until("left")
+            assert "Skipping existing assignment" in other.until("left")
     assert_graded_once(course)
 
 

@@ -1,0 +1,67 @@
+"""Where workers keep what is of no use after them, so that it can be removed when they were killed.
+
+Each runner has a folder on disk and one in memory, with its pid in their names: one that was killed cannot
+tidy up, and the next one does.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from autograder.memory import VARIABLE, in_memory
+
+_NAME: Final = "lastgood-grade-"
+
+
+class Scratch:
+    """The folders of this process's workers; those of runs that are gone are removed first."""
+
+    def __init__(self) -> None:
+        places = [Path(tempfile.gettempdir())]
+        if memory := in_memory():
+            places.append(memory)
+        for place in places:
+            _clear(place)
+        self._folders = [tempfile.mkdtemp(prefix=f"{_NAME}{os.getpid()}-", dir=place) for place in places]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What tells a worker, and all that it starts, where these folders are."""
+        return {"TMPDIR": self._folders[0], VARIABLE: self._folders[-1]}
+
+    def remove(self) -> None:
+        """Remove both, with all that is in them."""
+        _remove(self._folders)
+
+
+def _clear(place: Path) -> None:
+    """Remove our own folders there whose process is gone."""
+    left = []
+    for folder in place.glob(f"{_NAME}*"):
+        pid = folder.name.removeprefix(_NAME).partition("-")[0]
+        try:
+            ours = folder.lstat().st_uid == os.getuid()
+        except OSError:
+            continue
+        if ours and not folder.is_symlink() and pid.isdecimal() and not _lives(int(pid)):
+            left.append(str(folder))
+    _remove(left)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _remove(folders: list[str]) -> None:
+    if folders:  # not shutil: what a learner made may be deeper than Python goes
+        subprocess.run(["rm", "-rf", "--one-file-system", "--", *folders], stderr=subprocess.DEVNULL)
