@@ -134,7 +134,7 @@ def test_an_instructor_gets_the_formgrader_and_no_learners_settings(run, launche
     [(arguments, environment)] = launched
     assert "--LabApp.default_url=/lastgood/instructor" in arguments
     folders = environment["JUPYTER_CONFIG_PATH"].split(os.pathsep)
-    assert folders[0] == str(CONFIG / "everyone")
+    assert folders[:2] == [str(CONFIG / "instructor"), str(CONFIG / "everyone")]
 
 
 def test_the_users_own_settings_come_after_the_courses(course):

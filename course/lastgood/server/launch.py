@@ -52,8 +52,8 @@ class Launch:
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """Return `base` with the course's settings before the user's own and our tools on PATH."""
         # The first folder wins where two set the same thing.
-        folders = [] if self.instructor else [str(CONFIG / "learner")]
-        folders.append(str(CONFIG / "everyone"))
+        own = "instructor" if self.instructor else "learner"
+        folders = [str(CONFIG / own), str(CONFIG / "everyone")]
         folders.extend(filter(None, [base.get("JUPYTER_CONFIG_PATH")]))
         return {**with_our_tools(base), "JUPYTER_CONFIG_PATH": os.pathsep.join(folders)}
 
