@@ -17,7 +17,7 @@ from benchmarks.harness import Row
 PARTS = {
     "lint": ("ruff", "check"),
     "types": ("mypy",),
-    "notebooks in step": ("autograder.cli", "build", "--check"),
+    "notebooks in step": ("autograder", "build", "--check"),
 }
 
 

@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
-from benchmarks import async_save, audit, kills, make_test, recovery, resume, save, simulate, training_step
+from benchmarks import (
+    async_save,
+    audit,
+    grading,
+    grading_class,
+    kills,
+    make_test,
+    recovery,
+    resume,
+    save,
+    simulate,
+    training_step,
+)
 from benchmarks.benchmark import Benchmark
 
 BENCHMARKS: dict[str, Benchmark] = {
     module.BENCHMARK.name: module.BENCHMARK
-    for module in (training_step, save, async_save, resume, recovery, kills, audit, simulate, make_test)
+    for module in (
+        training_step,
+        save,
+        async_save,
+        resume,
+        recovery,
+        kills,
+        audit,
+        simulate,
+        grading,
+        grading_class,
+        make_test,
+    )
 }
