@@ -5,9 +5,10 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 PEERS := .venv/.peers
 PARALLEL := --numprocesses auto --maxprocesses 4 --dist worksteal
+SLOWEST := --durations 15
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-all test-slow lint types notebooks notebooks-check demo endurance bench constraints clean
+.PHONY: help lab test test-all test-slow test-nightly lint types notebooks notebooks-check demo endurance bench constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,10 +21,13 @@ test: lint notebooks-check ## lint, types, notebooks and the quick tests
 
 test-all: test test-slow ## the same, then the slow tests (browser, whole classes)
 
-# A browser and its server have the machine to themselves.
+# A browser and its server have the machine to themselves. Its tests are all in one folder: tests/test_make.py.
 test-slow: $(INSTALLED)
-	$(BIN)/python -m pytest -m "slow and not browser" $(PARALLEL)
-	$(BIN)/python -m pytest -m "slow and browser"
+	$(BIN)/python -m pytest -m "slow and not browser and not nightly" $(PARALLEL) $(SLOWEST)
+	$(BIN)/python -m pytest -m "slow and browser" $(SLOWEST) tests/server
+
+test-nightly: $(INSTALLED) ## the rest of what the slow tests try a sample of: mutants, kills
+	$(BIN)/python -m pytest -m nightly $(PARALLEL) $(SLOWEST)
 
 lint: $(INSTALLED) ## ruff and mypy
 	$(BIN)/ruff check

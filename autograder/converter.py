@@ -19,7 +19,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 from nbgrader import utils
-from nbgrader.api import Gradebook, InvalidEntry
+from nbgrader.api import Gradebook, InvalidEntry, TaskCell
 from nbgrader.converters import Autograde as NbgraderAutograde
 from nbgrader.converters.base import BaseConverter
 from nbgrader.preprocessors import Execute
@@ -100,10 +100,24 @@ class Autograde(NbgraderAutograde, _Copying):  # type: ignore[misc]
         for _ in range(_ROWS):
             try:
                 super().init_assignment(assignment_id, student_id)
-                return
+                break
             except InvalidEntry:
                 self.log.info("Another grader entered the same row at the same moment: looking again")
-        super().init_assignment(assignment_id, student_id)
+        else:
+            super().init_assignment(assignment_id, student_id)
+        self._let_tasks_wait(assignment_id, student_id)
+
+    def _let_tasks_wait(self, assignment_id: str, student_id: str) -> None:
+        """Undo the 0 points of a task whose file nbgrader missed, now or once: no test will set them anew."""
+        if not any(mark.task for book in self._expected.values() for mark in book.marked.values()):
+            return
+        with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
+            for name in (name for name, taken in self._taken.items() if taken.handed_in):
+                book = gradebook.find_submission_notebook(name, assignment_id, student_id)
+                for grade in book.grades:
+                    if isinstance(grade.cell, TaskCell) and grade.auto_score is not None:
+                        grade.auto_score, grade.needs_manual_grade = None, True
+            gradebook.db.commit()
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
         """Grade a notebook, by nbgrader's two steps: its cells are put in order, then it is run."""

@@ -19,6 +19,7 @@ There is no gradebook in here: whoever calls gives what was released.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -52,4 +53,7 @@ def take_in(
             if refused and taken.handed_in:
                 notes.append(f"Only ordinary files are read; left out: {refused}.")
             made[name] = Taken(taken.notebook, tuple(notes), taken.handed_in)
+    if rest := chooser.rest():
+        name, first = next((name, taken) for name, taken in made.items() if taken.handed_in)
+        made[name] = replace(first, notes=(*first.notes, rest))
     return made

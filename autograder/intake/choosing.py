@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
@@ -51,6 +51,9 @@ class Chooser:
         self._folder, self._wanted, self._elsewhere = folder, wanted, elsewhere
         self._read: dict[str, Handed | str] = {}
         self._used: set[str] = {book.file for book in wanted.values()}
+        self._asked: set[str] = set()
+        self._graded: list[str] = []
+        self._explained: set[str] = set()
 
     def take(self, released: Released) -> Taken:
         """The notebook in the place of `released`."""
@@ -64,13 +67,33 @@ class Chooser:
                 found.append(candidate)
                 if name == released.file and candidate.match.answered:
                     break  # whatever else there is, this is meant
+        self._asked.add(released.file)
         if not found:
+            self._explained.update(faults)
             return Taken(untouched(released), tuple(self._nothing(released, faults)), False)
         best = max(found, key=lambda one: (bool(one.match.answered), -found.index(one)))
         self._used.add(best.name)
+        self._graded.append(best.name)
+        self._explained.update({released.file}.intersection(faults))
         notebook, notes = rebuilt(best.match)
-        about = self._about(released, best, found, faults)
+        about = self._about(released, best, faults)
         return Taken(notebook, (*about, *best.notes, *notes), True)
+
+    def rest(self) -> str:
+        """A sentence on notebooks that were not graded, once all were chosen; empty where there are none."""
+        passed = self._explained | {book.file for book in self._wanted.values()} - self._asked
+        others = [
+            name
+            for name in self._folder.notebooks
+            if PurePath(name).suffix.lower() == ".ipynb" and name not in {*self._graded, *passed}
+        ]
+        if not others or not self._graded:
+            return ""
+        count = len(self._graded) + len(others)
+        many = {2: "Two", 3: "Three"}.get(count, str(count))
+        was, were = ("was" if len(names) == 1 else "were" for names in (self._graded, others))
+        graded = f"{listed(self._graded)} {was} graded"
+        return f"{many} notebooks were handed in: {graded}, {listed(others)} {were} not."
 
     def _candidates(self, released: Released) -> list[str]:
         """Files that may be meant: by that name, by one like it, then all others; nearest first."""
@@ -100,9 +123,7 @@ class Chooser:
         ours = sum(cell.claim in made.released.places for cell in made.cells)
         return self._elsewhere(claims) if len(claims) > ours else ""
 
-    def _about(
-        self, released: Released, best: _Candidate, found: Sequence[_Candidate], faults: Mapping[str, str]
-    ) -> Iterator[str]:
+    def _about(self, released: Released, best: _Candidate, faults: Mapping[str, str]) -> Iterator[str]:
         """Sentences on which file was graded, where that is not plain."""
         if best.name != released.file:
             if released.file in faults:
@@ -111,15 +132,6 @@ class Chooser:
                 yield f"{released.file} holds no answers, so {shown(best.name)} was graded in its place."
             else:
                 yield f"{shown(best.name)} was graded as {released.file}."
-        expected = {book.file for book in self._wanted.values()}
-        others = [name for name in self._folder.notebooks if name not in {best.name, *expected, *self._used}]
-        others += [one.name for one in found if one.name == released.file != best.name]
-        others = [name for name in dict.fromkeys(others) if PurePath(name).suffix.lower() == ".ipynb"]
-        if others and (released.name == min(self._wanted) or len(self._wanted) == 1):
-            many = {1: "Two", 2: "Three"}.get(len(others), str(len(others) + 1))
-            verb = "was" if len(others) == 1 else "were"
-            graded = shown(best.name)
-            yield f"{many} notebooks were handed in: {graded} was graded, {listed(others)} {verb} not."
 
     def _nothing(self, released: Released, faults: Mapping[str, str]) -> Iterator[str]:
         """Why nothing could be read, and what to do."""

@@ -199,12 +199,15 @@ def _is_flipped(made: Match, at: int) -> bool:
     if at not in made.at or at in made.found:
         return False
     marks, wanted = made.cells[made.at[at]].marks, made.released.cells[at].metadata["nbgrader"]
-    return any(key in marks and not _same(marks[key], wanted.get(key)) for key in _COMPARED)
+    given = made.released.given.get(made.released.cells[at].claim, {})
+    return any(
+        not _same(marks[key], wanted.get(key)) and not (key in given and _same(marks[key], given[key]))
+        for key in _COMPARED
+        if key in marks
+    )
 
 
 def _same(one: object, other: object) -> bool:
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
     if isinstance(one, int | float) and isinstance(other, int | float):
         return math.isfinite(one) and one == other
     return one == other

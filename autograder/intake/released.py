@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
@@ -48,7 +48,8 @@ class Marked:
 class Released:
     """A released notebook: its cells in order, and what is known of those that carry a `claim`.
 
-    `shown` says that the cells read as learners got them; a gradebook's may hold hidden tests.
+    `shown` says that the cells read as learners got them; a gradebook's may hold hidden tests. `given`
+    are marks as the file has them, by grade_id: nbgrader reads some of them otherwise than they are written.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Released:
     marked: Mapping[str, Marked]
     metadata: Mapping[str, Any]
     shown: bool = True
+    given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -91,7 +93,8 @@ def released(name: str, file: Handed | None, marked: Mapping[str, Marked]) -> Re
         if mark.grade_id not in known:
             about = {"nbgrader": mark.metadata}
             cells.append(Cell(mark.kind, mark.source, "", mark.grade_id, metadata=about))
-    return Released(name, tuple(cells), marked, file.metadata if file else {}, file is not None)
+    given = {cell.claim: cell.marks for cell in file.cells if cell.claim} if file else {}
+    return Released(name, tuple(cells), marked, file.metadata if file else {}, file is not None, given)
 
 
 def _agreed(given: Mapping[str, Any], mark: Marked) -> dict[str, Any]:

@@ -15,6 +15,7 @@ _NEW_USER_NAMESPACE = 0x10000000  # linux/sched.h
 _EFFECTIVE = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 _OWN = ("/tmp", "/dev/shm")  # may be written
 _NO_FILES = ("/proc", "/dev/pts")  # are written, and keep nothing
+_NAMED = 3  # files at home
 
 
 def unreadable(paths: list[str]) -> tuple[bool, str]:
@@ -34,9 +35,11 @@ def home(path: str, shown: list[str]) -> tuple[bool, str]:
     files = []
     for folder, folders, names in os.walk(path):
         folders[:] = [name for name in folders if os.path.join(folder, name) not in shown]
-        files += [os.path.join(folder, name) for name in names]
-        files = [name for name in files if name not in shown]
-    return not files, f"could see {', '.join(files[:3])}" if files else "no file but the Python environment's"
+        found = (os.path.join(folder, name) for name in names)
+        files += [name for name in found if name not in shown]
+        if len(files) >= _NAMED:
+            break
+    return not files, f"could see {', '.join(files[:_NAMED])}" if files else "no file but the Python environment's"
 
 
 def unwritable(paths: list[str]) -> tuple[bool, str]:

@@ -72,6 +72,17 @@ def sets(name: str, **changes: object) -> Callable[[Json], object]:
     return lambda made: at(made, name).update(changes)
 
 
+def _answer_in_copy(made: Json) -> None:
+    again(made, "double")
+    at(made, "double")["source"] = at(release(), "double")["source"]
+
+
+def _test_copied_over(made: Json) -> None:
+    """One test stands twice, the second time with the id of another, which is gone."""
+    without(made, "check-area")
+    again(made, "check-double", id="check-area")
+
+
 def _older(made: Json) -> None:
     """The notebook of a release that asked for something else too, and not yet for the area."""
     without(made, "area", "check-area")
@@ -279,6 +290,8 @@ ODD: dict[str, Odd] = {
         ALL,
         "one with an answer",
     ),
+    "answer-in-copy": notebook(_answer_in_copy, ALL, "one with an answer"),
+    "test-copied-over": notebook(_test_copied_over, ALL, BACK, "check-area", "handed in 2 times"),
     "written-twice": notebook(lambda made: again(made, "why", source="Or not."), ALL, "stand beside it"),
     "plain-copy": notebook(lambda made: again(made, "check-double", metadata={})),
     "no-marks-on-one": notebook(sets("double", metadata={}), ALL, FOUND, "double"),

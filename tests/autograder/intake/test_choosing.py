@@ -85,3 +85,15 @@ def test_where_none_holds_an_answer_the_right_name_counts(
     write(tmp_path, release(), "a.ipynb")
     made = both(tmp_path, {LAB: wanted[LAB]})[0]
     assert made.notes == (f"Two notebooks were handed in: {LAB}.ipynb was graded, a.ipynb was not.",)
+
+
+def test_two_that_are_renamed_are_both_graded_and_a_third_is_named(
+    tmp_path: Path, wanted: dict[str, Released]
+) -> None:
+    write(tmp_path, answered(), f"ada {LAB}.ipynb")
+    write(tmp_path, triple(), "ada triple.ipynb")
+    assert [len(one.notes) for one in both(tmp_path, wanted)] == [1, 1]
+    write(tmp_path, answered(), "zzz.ipynb")
+    said = both(tmp_path, wanted)[0].notes[-1]
+    graded = f"ada {LAB}.ipynb and ada triple.ipynb were graded"
+    assert said == f"Three notebooks were handed in: {graded}, zzz.ipynb was not."

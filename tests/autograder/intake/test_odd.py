@@ -11,11 +11,13 @@ import nbformat
 import pytest
 from nbgrader.nbgraderformat import MetadataValidator
 
-from autograder.intake import Taken, take_in
+from autograder.intake import Taken, rebuilding, take_in
+from autograder.intake.reading import notebook_in
 from autograder.intake.released import Released
+from autograder.intake.released import released as as_of
 
 from .odd import ODD
-from .small_lab import LAB, answered, as_released, at, release, write
+from .small_lab import LAB, RIGHT, answered, as_released, at, code, marks, release, write
 
 ROUNDS = 12  # with each seed
 _NAN = float("nan")
@@ -160,15 +162,45 @@ def test_of_an_answer_handed_in_twice_every_copy_is_run_and_one_bears_the_marks(
     assert ["nbgrader" in cell.metadata for cell in answers] == [True, False]
 
 
-def test_answers_without_marks_or_ids_are_known_by_their_functions(
+def test_cells_without_marks_or_ids_are_known_by_their_functions_and_text(
     tmp_path: Path, released: Released
 ) -> None:
     ODD["no-marks-no-ids"].hand_in(tmp_path / "x")
-    sources = {cell.id: cell.source for cell in taken(tmp_path / "x", released).notebook.cells}
-    written = {cell["id"]: cell["source"] for cell in answered()["cells"]}
-    assert [sources[name] for name in ("double", "area", "why")] == [
-        written[name] for name in ("double", "area", "why")
+    made = taken(tmp_path / "x", released)
+    assert [(c.id, c.source) for c in made.notebook.cells if "nbgrader" in c.metadata] == [
+        (c["id"], c["source"]) for c in answered()["cells"] if c["metadata"]
     ]
+    assert len(made.notes) == 1  # none had to be put back
+
+
+def test_an_answer_that_is_gone_is_empty(tmp_path: Path, released: Released) -> None:
+    ODD["answer-deleted"].hand_in(tmp_path / "x")
+    (cell,) = [one for one in taken(tmp_path / "x", released).notebook.cells if one.id == "double"]
+    assert cell.source == ""
+
+
+def test_a_copied_test_is_run_once(tmp_path: Path, released: Released) -> None:
+    ODD["test-twice"].hand_in(tmp_path / "x")
+    sources = [cell.source for cell in taken(tmp_path / "x", released).notebook.cells]
+    assert sources.count(at(answered(), "check-double")["source"]) == 1
+
+
+def test_where_the_copy_has_the_answer_it_bears_the_marks(tmp_path: Path, released: Released) -> None:
+    ODD["answer-in-copy"].hand_in(tmp_path / "x")
+    cells = taken(tmp_path / "x", released).notebook.cells
+    assert [cell.source for cell in cells if "def double" in cell.source] == [RIGHT["double"]]
+
+
+def test_no_more_cells_are_run_than_the_most(
+    tmp_path: Path, released: Released, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rebuilding, "OWN_CELLS", 5)
+    made = answered()
+    made["cells"][4:4] = [code(f"x = {n}") for n in range(9)]
+    write(tmp_path, made)
+    cells = taken(tmp_path, released).notebook.cells
+    assert [cell.source for cell in cells if cell.source.startswith("x =")] == [f"x = {n}" for n in range(5)]
+    assert len(cells) == len(answered()["cells"]) + 5
 
 
 def test_a_notebook_of_another_lab_is_called_so(tmp_path: Path, released: Released) -> None:
@@ -178,3 +210,13 @@ def test_a_notebook_of_another_lab_is_called_so(tmp_path: Path, released: Releas
     write(tmp_path, made)
     said = taken(tmp_path, released, lab="lab17").notes
     assert said[0] == f"{LAB}.ipynb is of lab17. Hand in {LAB}.ipynb of this one."
+
+
+def test_marks_as_the_released_file_has_them_are_not_wrong(tmp_path: Path) -> None:
+    loose = release()
+    # nbgrader takes graded cells for locked all the same.
+    at(loose, "check-double")["metadata"]["nbgrader"]["locked"] = False
+    book = as_of(LAB, notebook_in(write(tmp_path, loose)), marks())
+    made = taken(tmp_path, book)
+    assert made.notes == ()
+    assert made.notebook.cells[4].metadata.nbgrader.locked is True

@@ -18,6 +18,8 @@ LAB = "lab18"
 MASTER = master_text(ROOT, LAB)
 CONFIG = Config({"JudgedExecute": {"root": str(ROOT), "timeout": 120}})
 
+EACH = 3  # each takes seconds: every third by `make test-slow`, the others by `make test-nightly`
+
 pytestmark = [pytest.mark.slow, pytest.mark.needs_bwrap]
 
 
@@ -27,7 +29,13 @@ def _warm() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("variant", variants(LAB), ids=lambda variant: variant.name)
+@pytest.mark.parametrize(
+    "variant",
+    [
+        pytest.param(variant, id=variant.name, marks=[pytest.mark.nightly] if number % EACH else [])
+        for number, variant in enumerate(variants(LAB))
+    ],
+)
 def test_the_judge_gives_a_variant_the_points_of_the_suite(variant: Variant, tmp_path: Path) -> None:
     text = patched(MASTER, variant)
     checks = affected(MASTER, text)

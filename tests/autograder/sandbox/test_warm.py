@@ -40,6 +40,7 @@ print(json.dumps({
     "flags": str(sys.flags),
     "main": sorted(name for name in vars(sys.modules["__main__"]) if name.startswith("__")),
     "folder": os.getcwd(),
+    "session of the sandbox's own": os.getsid(0) > 0 and os.getpgrp() > 0,
     "signals": [str(signal.getsignal(n)).partition(" at ")[0] for n in sorted(signal.valid_signals())],
     "blocked": [status[name] for name in ("SigBlk", "SigIgn")],
     "powers": [status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs")],

@@ -56,7 +56,14 @@ SAVERS = {"in the foreground": save_for_ever, "in the background": save_for_ever
 
 
 # lightning#688: killed in the middle of writing, and the latest file was torn. The interval is one step here.
-@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kills",
+    [
+        10,
+        pytest.param(60, marks=pytest.mark.slow),
+        pytest.param(200, marks=[pytest.mark.slow, pytest.mark.nightly]),
+    ],
+)
 @pytest.mark.parametrize("saver", SAVERS.values(), ids=SAVERS)
 def test_a_kill_at_any_moment_loses_at_most_one_interval(
     tmp_path: Path, children: Any, kills: int, saver: Callable[[Path, int, int], None]
