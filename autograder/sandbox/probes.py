@@ -39,7 +39,8 @@ def home(path: str, shown: list[str]) -> tuple[bool, str]:
         files += [name for name in found if name not in shown]
         if len(files) >= _NAMED:
             break
-    return not files, f"could see {', '.join(files[:_NAMED])}" if files else "no file but the Python environment's"
+    saw = f"could see {', '.join(files[:_NAMED])}" if files else "no file but the Python environment's"
+    return not files, saw
 
 
 def unwritable(paths: list[str]) -> tuple[bool, str]:

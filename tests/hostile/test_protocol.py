@@ -109,15 +109,15 @@ def framed(frame: bytes, rest: bytes = b"") -> bytes:
 
 
 BOMBS = {
-    "one block in many places": many("$bytes", 400, bytes(10 * MB)),
-    "lists in lists": framed(b'{"masks":[' + b"[]," * (MB // 2) + b"[]]}"),
-    "a header of an exabyte": framed(b"{}", struct.pack("<Q", 1 << 60) + b"{"),
-    "a shape of an exabyte": framed(
+    "one block in many places": lambda: many("$bytes", 400, bytes(10 * MB)),
+    "lists in lists": lambda: framed(b'{"masks":[' + b"[]," * (MB // 2) + b"[]]}"),
+    "a header of an exabyte": lambda: framed(b"{}", struct.pack("<Q", 1 << 60) + b"{"),
+    "a shape of an exabyte": lambda: framed(
         b'{"masks":[{"$tensor":"0"}]}',
         framed(b'{"0":{"dtype":"F32","shape":[1152921504606846976,0],"data_offsets":[0,0]}}'),
     ),
-    "a frame longer than all": struct.pack("<Q", (1 << 64) - 1) + b"{}",
-    "a number of many digits": framed(b'{"masks":' + b"9" * MB + b"}"),
+    "a frame longer than all": lambda: struct.pack("<Q", (1 << 64) - 1) + b"{}",
+    "a number of many digits": lambda: framed(b'{"masks":' + b"9" * MB + b"}"),
 }
 
 
@@ -125,7 +125,7 @@ BOMBS = {
 def test_an_answer_that_unpacks_to_more_than_there_is_earns_nothing(court: Court, name: str) -> None:
     inputs = court.draw("lab18", "causal_mask")
     assert inputs is not None
-    answer = base64.b64encode(pack({"measured": BOMBS[name], "stderr": ""})).decode()
+    answer = base64.b64encode(pack({"measured": BOMBS[name](), "stderr": ""})).decode()
     report = court.judge("lab18", "causal_mask", inputs, answer)
     assert report["text/plain"] == "0"
 

@@ -18,17 +18,40 @@ def notebook(source, **names):
     return namespace
 
 
-def in_fresh_process(blob, expression):
-    """What `expression` prints in a new Python that has loaded the bundle as `f`."""
-    code = (
-        "import sys\nfrom lastgood.recovery.learner.bundle import loads\n"
-        f"f = loads(sys.stdin.buffer.read())\nprint({expression})"
-    )
-    done = subprocess.run([sys.executable, "-c", code], input=blob, capture_output=True, check=True)
-    return done.stdout.decode().strip()
+# A Python that has imported the library once, which takes a second, and answers each question in a fork.
+ANSWERS = """
+import os, sys
+from lastgood.recovery.learner.bundle import loads
+
+for line in sys.stdin.buffer:
+    size, expression = eval(line)
+    blob = sys.stdin.buffer.read(size)
+    pid = os.fork()
+    if pid == 0:
+        f = loads(blob)
+        print(eval(expression), flush=True)
+        os._exit(0)
+    if os.waitpid(pid, 0)[1]:
+        print("failed", flush=True)
+"""
 
 
-def test_functions_share_their_globals_in_the_other_process():
+@pytest.fixture(scope="module")
+def in_fresh_process():
+    """A function: what an expression is in a process that has loaded the bundle as `f` and seen no other."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", ANSWERS], **pipes) as process:
+
+        def in_fresh_process(blob, expression):
+            process.stdin.write(f"{(len(blob), expression)!r}\n".encode() + blob)
+            process.stdin.flush()
+            return process.stdout.readline().decode().strip()
+
+        yield in_fresh_process
+        process.stdin.close()
+
+
+def test_functions_share_their_globals_in_the_other_process(in_fresh_process):
     cells = notebook(
         """
         count = 0
@@ -40,10 +63,10 @@ def test_functions_share_their_globals_in_the_other_process():
         """
     )
     blob = bundle.dumps({"add": cells["add"], "read": cells["read"]})
-    assert in_fresh_process(blob, "(f['add'](), f['add'](), f['read']())[-1]") == "2"
+    assert in_fresh_process(blob, "(f['nothing'](), f['add'](), f['read']())[-1]") == "2"
 
 
-def test_an_instance_of_a_notebook_class_pickles_and_loads_in_the_other_process():
+def test_an_instance_of_a_notebook_class_pickles_and_loads_in_the_other_process(in_fresh_process):
     cells = notebook(
         """
         import pickle
@@ -59,7 +82,7 @@ def test_an_instance_of_a_notebook_class_pickles_and_loads_in_the_other_process(
     assert in_fresh_process(blob, "f['save']()") == "State(step=7)"
 
 
-def test_a_class_reached_only_through_another_class_travels():
+def test_a_class_reached_only_through_another_class_travels(in_fresh_process):
     cells = notebook(
         """
         import pickle
@@ -78,7 +101,7 @@ def test_a_class_reached_only_through_another_class_travels():
     assert in_fresh_process(blob, "f['save']()") == "Base"
 
 
-def test_unrelated_cells_may_hold_what_cannot_travel():
+def test_unrelated_cells_may_hold_what_cannot_travel(in_fresh_process):
     cells = notebook(
         """
         import threading
@@ -93,7 +116,7 @@ def test_unrelated_cells_may_hold_what_cannot_travel():
     assert in_fresh_process(bundle.dumps({"capture": cells["capture"]}), "f['capture'](3)") == "{'step': 3}"
 
 
-def test_code_keeps_the_name_of_its_cell():
+def test_code_keeps_the_name_of_its_cell(in_fresh_process):
     cells = notebook(
         """
         class Log:
@@ -203,7 +226,7 @@ def test_a_function_of_a_file_beside_the_notebook_is_refused_itself(tmp_path, mo
         bundle.dumps({"save": cells["save"]})
 
 
-def test_installed_modules_and_the_library_may_be_used():
+def test_installed_modules_and_the_library_may_be_used(in_fresh_process):
     cells = notebook(
         """
         import json, numpy, sys

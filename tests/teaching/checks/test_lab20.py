@@ -148,6 +148,7 @@ def test_a_mistake_is_named(name: str) -> None:
         assert message in words(report)
 
 
+@pytest.mark.timeout(method="thread")  # the check needs the alarm for itself
 def test_a_loop_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     def endless(*arguments: Any) -> None:
         while True:
