@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.intake import Taken, take_in
+from autograder.intake import Taken, choosing, reading, take_in
 from autograder.intake.choosing import CANDIDATES
+from autograder.intake.reading import Handed
 from autograder.intake.released import Released, released
 
 from .small_lab import LAB, Json, answered, as_released, at, code, marks, release, write
@@ -97,3 +98,19 @@ def test_two_that_are_renamed_are_both_graded_and_a_third_is_named(
     said = both(tmp_path, wanted)[0].notes[-1]
     graded = f"ada {LAB}.ipynb and ada triple.ipynb were graded"
     assert said == f"Three notebooks were handed in: {graded}, zzz.ipynb was not."
+
+
+def test_where_the_right_name_holds_answers_no_other_file_is_read(
+    tmp_path: Path, wanted: dict[str, Released], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def notebook_in(path: Path) -> Handed:
+        read.append(path.name)
+        return reading.notebook_in(path)
+
+    monkeypatch.setattr(choosing, "notebook_in", notebook_in)
+    write(tmp_path, answered())
+    write(tmp_path, answered(), "a.ipynb")
+    both(tmp_path, {LAB: wanted[LAB]})
+    assert read == [f"{LAB}.ipynb"]

@@ -76,6 +76,20 @@ def test_a_cell_that_is_too_long_is_left_empty_and_named(tmp_path: Path) -> None
     assert handed.notes == ("1 of its cells is left empty: more than 100,000 characters.",)
 
 
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
+def test_what_is_no_file_is_neither_followed_nor_waited_for(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    match kind:
+        case "link":
+            path.symlink_to(write(tmp_path, answered()))
+        case "folder":
+            path.mkdir()
+        case _:
+            os.mkfifo(path)
+    with pytest.raises(ReadingError, match="is a link, a folder or a pipe"):
+        notebook_in(path)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read_is_named(tmp_path: Path) -> None:
     path = write(tmp_path, answered())
