@@ -56,8 +56,13 @@ def test_a_renamed_one_is_found_by_its_cells(tmp_path: Path, wanted: dict[str, R
     assert both(tmp_path, wanted)[1].notes == ("Untitled.ipynb was graded as triple.ipynb.",)
 
 
-def test_one_alone_can_be_asked_for(tmp_path: Path, wanted: dict[str, Released]) -> None:
-    assert list(take_in(tmp_path, wanted, lambda claims: "", ["triple"])) == ["triple"]
+def test_of_one_that_is_asked_for_alone_nothing_is_said_of_the_other(
+    tmp_path: Path, wanted: dict[str, Released]
+) -> None:
+    write(tmp_path, answered())
+    write(tmp_path, triple(), "triple.ipynb")
+    made = take_in(tmp_path, wanted, lambda claims: "", ["triple"])
+    assert {name: taken.notes for name, taken in made.items()} == {"triple": ()}
 
 
 def test_of_many_files_the_nearest_by_name_are_read(tmp_path: Path, wanted: dict[str, Released]) -> None:
@@ -76,7 +81,9 @@ def test_a_good_notebook_beside_a_broken_one_of_the_right_name_is_graded(
     write(tmp_path, answered(), f"{LAB} (1).ipynb")
     made = both(tmp_path, {LAB: wanted[LAB]})[0]
     assert made.handed_in
-    assert made.notes[0].startswith(f"{LAB}.ipynb is empty.")
+    empty, graded = made.notes  # and no third that says again that the first was not graded
+    assert empty.startswith(f"{LAB}.ipynb is empty.")
+    assert graded == f"{LAB} (1).ipynb was graded as {LAB}.ipynb."
 
 
 def test_where_none_holds_an_answer_the_right_name_counts(

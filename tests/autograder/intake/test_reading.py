@@ -36,6 +36,12 @@ def test_a_notebook_without_its_outputs_is_the_same_but_for_them() -> None:
     assert lean_one == made
 
 
+@pytest.mark.parametrize("value", [{"a": [{"b": "}"}]}, "text", []])
+def test_outputs_that_are_no_list_are_left_out_too(value: object) -> None:
+    lean_one = without_outputs(json.dumps({"outputs": value, "source": "1"}).encode())
+    assert json.loads(lean_one) == {"outputs": [], "source": "1"}
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_whatever_bytes_there_are_something_is_left_of_them(seed: int) -> None:
     dice = random.Random(seed)

@@ -25,7 +25,11 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize(
-    ("lab", "names"), [("lab17", ["decay-to-zero", "each-tensor-by-itself"]), ("lab18", ["no-rng"])]
+    ("lab", "names"),
+    [
+        pytest.param("lab17", ["each-tensor-by-itself"], marks=pytest.mark.nightly),
+        pytest.param("lab18", ["no-rng"], marks=pytest.mark.nightly),
+    ],
 )
 def test_both_give_the_same_points_for_each_cell(lab: str, names: list[str], tmp_path: Path) -> None:
     known = {variant.name: variant for variant in variants(lab)}
