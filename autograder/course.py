@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 CONFIG = "nbgrader_config.py"
+LOGS = Path("logs")  # in the course's folder: a file for each student
 
 
 class CourseError(Exception):
@@ -84,7 +85,7 @@ class Course:
         """Write every student's points of a lab, as nbgrader's export does."""
         from nbgrader.plugins import CsvExportPlugin
 
-        with self.gradebook() as gradebook, _logger(log) as logger:
+        with self.gradebook() as gradebook, _log_to(log) as logger:
             CsvExportPlugin(to=str(to), assignment=[lab], config=self.config, log=logger).export(gradebook)
 
     def directory(self, lab: str = "", student: str = "*", log: logging.Logger | None = None) -> Any:
@@ -95,7 +96,7 @@ class Course:
         return CourseDirectory(config=self.config, assignment_id=lab, student_id=student, **extra)
 
     def _convert(self, kind: Any, lab: str, student: str, log: Path, **settings: Any) -> None:
-        with _logger(log) as logger:
+        with _log_to(log) as logger:
             directory = self.directory(lab, student, logger)
             try:
                 kind(coursedir=directory, config=self.config, log=logger, **settings).start()
@@ -105,15 +106,20 @@ class Course:
                 raise CourseError(f"{kind.__name__} failed{who}: {error}\nThe log: {log}") from error
 
 
-@contextmanager
-def _logger(path: Path) -> Iterator[logging.Logger]:
-    """A logger of its own that appends to a file, so that nothing reaches the terminal."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(path, encoding="utf-8")
+def logger_to(handler: logging.Handler) -> logging.Logger:
+    """A logger for a step of nbgrader's that tells the handler alone: nothing reaches the terminal."""
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     logger = logging.Logger("nbgrader", logging.INFO)
     logger.addHandler(handler)
+    return logger
+
+
+@contextmanager
+def _log_to(path: Path) -> Iterator[logging.Logger]:
+    """A logger that appends to a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(path, encoding="utf-8")
     try:
-        yield logger
+        yield logger_to(handler)
     finally:
         handler.close()

@@ -16,13 +16,13 @@ from typing import NoReturn
 import nbformat
 from rich.console import Console
 
-from autograder.course import CONFIG, Course
+from autograder.course import CONFIG, LOGS, Course
 from autograder.mutants import master_text
 from autograder.notebooks import master_notebook, to_bytes
 from autograder.results import Results, read_results
 from autograder.results_view import show
 from autograder.runner.places import place
-from autograder.runner.run import LOGS, Wish, grade
+from autograder.runner.run import Wish, grade
 from autograder.runner.screen import show as show_progress
 from autograder.sample_class import Student, hand_in, lab18_class, submission
 from autograder.sandbox.ready import require_sandbox

@@ -38,12 +38,12 @@ def grade(
 ) -> None:
     """Grade a class. Stopped or killed, the same command goes on from there."""
     from autograder.cli import console, course_root, fail
-    from autograder.course import Course, CourseError
+    from autograder.course import LOGS, Course, CourseError
     from autograder.runner import screen
     from autograder.runner.blank import BlankError
     from autograder.runner.ledger import LedgerError
     from autograder.runner.places import PlaceError, place
-    from autograder.runner.run import LOGS, RunError, Wish
+    from autograder.runner.run import RunError, Wish
     from autograder.runner.run import grade as graded
     from autograder.sandbox.ready import SandboxError
     from autograder.sandbox.settings import UNSAFE

@@ -27,7 +27,8 @@ ANSWERS = ("y = 2", "y = 1", "raise ValueError", "y = 2\nz = 4")
 def run(setting: Setting) -> list[Row]:
     kills = setting.repeats or KILLS
     seconds, cut = _killed(setting.folder / "kills", kills)
-    few, many = (_peak(setting.folder / f"class{size}", size) for size in (FEW, MANY))
+    few, _ = _peak(setting.folder / f"class{FEW}", FEW)
+    many, larger = _peak(setting.folder / f"class{MANY}", MANY)
     if many > MOST_GROWTH * few:
         raise RuntimeError(f"the runner grows: {few / 1e6:.0f} MB for {FEW}, {many / 1e6:.0f} MB for {MANY}")
     return [
@@ -38,12 +39,9 @@ def run(setting: Setting) -> list[Row]:
         alone(
             f"the runner's memory at most: {few / 1e6:.0f} MB for {FEW} submissions, {many / 1e6:.0f} MB for "
             f"{MANY}; seconds of the larger class",
-            [_last_seconds[setting.folder / f"class{MANY}"]],
+            [larger],
         ),
     ]
-
-
-_last_seconds: dict[Path, float] = {}
 
 
 def _killed(folder: Path, kills: int) -> tuple[list[float], int]:
@@ -73,8 +71,8 @@ def _killed(folder: Path, kills: int) -> tuple[list[float], int]:
     return [*ends, time.monotonic() - begun], cut
 
 
-def _peak(folder: Path, many: int) -> int:
-    """Bytes that the runner's own process held at most, when a class of so many is graded."""
+def _peak(folder: Path, many: int) -> tuple[int, float]:
+    """Bytes that the runner's own process held at most as it graded a class of so many, and the seconds."""
     course = _class(folder, many)
     most, begun = 0, time.monotonic()
     with subprocess.Popen(_command(course), stdout=subprocess.DEVNULL) as running:
@@ -84,10 +82,10 @@ def _peak(folder: Path, many: int) -> int:
                 if line.startswith("VmHWM:"):
                     most = int(line.split()[1]) * 1024
             time.sleep(0.05)
-    _last_seconds[folder] = time.monotonic() - begun
+    seconds = time.monotonic() - begun
     if running.returncode:
         raise RuntimeError(f"grading a class of {many} failed")
-    return most
+    return most, seconds
 
 
 def _command(course: Course) -> list[str]:

@@ -14,13 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from autograder.memory import in_memory
+from autograder.memory import in_memory, remove
 from autograder.sandbox import command
 from autograder.sandbox.settings import Sandbox
 
 START_S: Final = 60.0  # importing torch from a cold disk can take most of it
 JUDGE_S: Final = 60.0  # a verdict takes milliseconds; trying functions out, a few seconds
-REMOVE_S: Final = 5.0
 _HOME, _FILES = "home", "files"  # in the judge's folder; the second is emptied after each notebook
 TOO_LATE = f"The check could not be judged within {JUDGE_S:.0f} s, and was stopped."
 
@@ -70,7 +69,7 @@ class Court:
         """Remove what a notebook has left here, before the next one is judged."""
         if self._folder is not None:
             files = self._folder / _FILES
-            _removed(files)
+            remove(files)
             files.mkdir(exist_ok=True)
         self._log.seek(0)  # where the judge goes on to write, too: it is the same open file
         self._log.truncate()
@@ -83,7 +82,7 @@ class Court:
         bench.kill()
         bench.communicate()
         if self._folder is not None:
-            _removed(self._folder)
+            remove(self._folder)
             self._folder = None
 
     def __enter__(self) -> Self:
@@ -136,16 +135,6 @@ class Court:
 def limits(sandbox: Sandbox) -> dict[str, Any]:
     """The sandbox's limits by name, as the judge's process gets them."""
     return {name: getattr(sandbox, name) for name in sandbox.trait_names(config=True)}
-
-
-def _removed(folder: Path) -> None:
-    """Remove what a judge that was killed has left.
-
-    A learner's process may have made folders deeper than Python goes, and may be dying only now.
-    """
-    give_up = time.monotonic() + REMOVE_S
-    while folder.exists() and time.monotonic() < give_up:
-        subprocess.run(["rm", "-rf", "--one-file-system", "--", str(folder)], stderr=subprocess.DEVNULL)
 
 
 def _exchanged(bench: subprocess.Popen[bytes], request: bytes, deadline: float) -> bytes | None:

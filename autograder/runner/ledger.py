@@ -7,7 +7,6 @@ between leaves the first: the next one then grades that submission again, whatev
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from filelock import FileLock, Timeout
+
+from lastgood.recovery.disk import write_synced
 
 FOLDER: Final = ".grading"  # in the folder of the autograded submissions; nbgrader passes over such names
 _RECORDING, _GRADED, _FAILED = "recording", "graded", "failed"
@@ -61,10 +62,6 @@ class Ledger:
         """The digest of the files that the student's grade stands on; empty where there is no such grade."""
         return self._read(student).get(_GRADED, "")
 
-    def fault(self, student: str) -> str:
-        """Why the student's submission could not be graded the last time; empty where it could."""
-        return self._read(student).get(_FAILED, "")
-
     def recording(self, student: str) -> None:
         """From now on, until `done`, the student's grade is not to be relied on."""
         self._write(student, {_RECORDING: True})
@@ -94,8 +91,5 @@ class Ledger:
 
     def _write(self, student: str, about: dict[str, object]) -> None:
         part = self._folder / f"{student}.json.part"
-        with open(part, "w", encoding="utf-8") as file:
-            json.dump(about, file)
-            file.flush()
-            os.fsync(file.fileno())
+        write_synced(part, json.dumps(about).encode())
         part.replace(self._folder / f"{student}.json")

@@ -14,7 +14,7 @@ from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, Protocol
 
-from autograder.course import Course
+from autograder.course import LOGS, Course
 from autograder.runner.call import warm_up
 from autograder.runner.scratch import Scratch
 from lastgood.recovery.warm.child import die_with_parent
@@ -54,7 +54,7 @@ def place(course: Course, lab: str, many: int | None = None, scheduler: str = ""
     if scheduler:
         found: Place = Cluster(scheduler, many)
     else:
-        found = Here(course.root, lab, many or os.cpu_count() or 1, course.root / "logs" / "workers.log")
+        found = Here(course.root, lab, many or os.cpu_count() or 1, course.root / LOGS / "workers.log")
     try:
         yield found
     except BaseException:

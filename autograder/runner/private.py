@@ -18,13 +18,13 @@ from sqlalchemy import Engine, create_engine
 from sqlalchemy.orm import scoped_session, sessionmaker
 from sqlalchemy.pool import NullPool
 
-_PATH: Final = "path"
-_NOW: Final[dict[str, str]] = {}  # the file that the engine opens: one at a time in a process
+_path = Path()  # the file that the engine opens: one at a time in a process
 
 
 @contextmanager
 def private(gradebook: Path) -> Iterator[str]:
     """The address of a gradebook that `blank` made; meanwhile nbgrader opens no other in this process."""
+    global _path
     url = f"sqlite:///{gradebook}"
     initialize, close = Gradebook.__init__, Gradebook.close
 
@@ -37,7 +37,7 @@ def private(gradebook: Path) -> Iterator[str]:
 
     Gradebook.__init__ = opened
     Gradebook.close = lambda self: self.db.remove()
-    _NOW[_PATH] = str(gradebook)
+    _path = gradebook
     try:
         yield url
     finally:
@@ -45,7 +45,7 @@ def private(gradebook: Path) -> Iterator[str]:
 
 
 def _connect() -> sqlite3.Connection:
-    return sqlite3.connect(_NOW[_PATH])
+    return sqlite3.connect(_path)
 
 
 _ENGINE: Final[Engine] = create_engine("sqlite:///private", creator=_connect, poolclass=NullPool)

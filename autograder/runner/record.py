@@ -12,7 +12,6 @@ the next run grades this submission again. nbgrader's own way commits some 24 ti
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from pathlib import Path
@@ -37,6 +36,7 @@ from autograder.course import Course
 from autograder.notebooks import grade_id
 from autograder.runner.job import Outcome
 from autograder.runner.ledger import Ledger
+from lastgood.recovery.disk import sync_folder, write_synced
 
 TRIES: Final = 5  # another grader may be entering the same rows, or hold SQLite's one lock
 PAUSE_S: Final = 0.5
@@ -108,7 +108,7 @@ class Recorder:
                 place.rename(replaced)
             place.parent.mkdir(parents=True, exist_ok=True)
             staged.rename(place)
-            _sync(place.parent)
+            sync_folder(place.parent)
         self._gradebook.db.commit()
 
     def _submission(self, student: str) -> Any:
@@ -219,17 +219,6 @@ def _write(outcome: Outcome, folder: Path) -> None:
     for name, content in outcome.files:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        write_synced(path, content)
         path.chmod(outcome.mode)
-    _sync(folder)
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    sync_folder(folder)

@@ -9,10 +9,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
-from autograder.course import Course, CourseError
+from autograder.course import LOGS, Course, CourseError
 from autograder.runner.blank import blank
 from autograder.runner.call import work
 from autograder.runner.job import Job, Outcome
@@ -24,7 +23,6 @@ from autograder.runner.release import release_name
 from autograder.sandbox.ready import require_sandbox
 from autograder.sandbox.settings import Sandbox
 
-LOGS: Final = Path("logs")  # in the course's folder: a file for each student
 SPARE_S: Final = 300.0  # beyond what a notebook may take, for all the rest of a submission
 _DIED = "the worker's process was killed, perhaps by the system for want of memory"
 _STUCK = "the worker did not come to an end, and was stopped"
@@ -82,8 +80,9 @@ def grade(course: Course, lab: str, place: Place, wish: Wish = Wish()) -> Genera
         stack.enter_context(ledger.open(recorder.place))
         class_ = _Class(course, lab, blank(gradebook, lab))
         before = [name for name in wanted if not wish.again and class_.same(name, ledger, recorder)]
+        passed = set(before)
+        todo = [name for name in wanted if name not in passed]
         moved = [name for name in before if recorder.penalize(name)]
-        todo = [name for name in wanted if name not in set(before)]
         yield Begun(tuple(todo), tuple(before), tuple(moved))
         for outcome, files in _Crowd(class_, place, todo).outcomes():
             done = _recorded(course, recorder, ledger, outcome, files)
@@ -173,7 +172,11 @@ class _Crowd:
     def outcomes(self) -> Iterator[tuple[Outcome, str]]:
         """Each submission's outcome as it comes, with the digest of the files that were graded."""
         while self._waiting or self._suspects or self._running:
-            self._submit()
+            try:
+                self._submit()
+            except BrokenProcessPool:  # since it was last heard of
+                yield from self._suspect()
+                continue
             soonest = min(running.until for running in self._running.values())
             done, _ = wait(self._running, max(0.0, soonest - time.monotonic()), FIRST_COMPLETED)
             if not done:
@@ -195,27 +198,29 @@ class _Crowd:
     def _submit(self) -> None:
         if self._suspects:
             if not self._running:
-                self._begin(self._suspects.popleft(), alone=True)
+                self._begin(self._suspects, alone=True)
         elif not any(running.alone for running in self._running.values()):
             while self._waiting and len(self._running) <= self._place.many:
-                self._begin(self._waiting.popleft())
+                self._begin(self._waiting)
 
-    def _begin(self, student: str, *, alone: bool = False) -> None:
-        job = self._class.job(student)
+    def _begin(self, queue: deque[str], *, alone: bool = False) -> None:
+        job = self._class.job(queue[0])
         future = self._place.executor.submit(work, job)
+        queue.popleft()
         # One may wait for a worker as long as another takes.
         until = time.monotonic() + 2 * self._class.seconds
-        self._running[future] = _Running(student, digest(job.parcel), until, alone)
+        self._running[future] = _Running(job.student, digest(job.parcel), until, alone)
 
     def _suspect(self) -> Iterator[tuple[Outcome, str]]:
         """The pool is broken. Begin anew, with those that ran one at a time."""
         ran = list(self._running.values())
         self._running.clear()
         self._place.renew()
-        if len(ran) == 1:
-            yield Outcome(ran[0].student, fault=_DIED), ran[0].files
-        else:
-            self._suspects.extend(running.student for running in ran)
+        for running in ran:
+            if running.alone:
+                yield Outcome(running.student, fault=_DIED), running.files
+            else:
+                self._suspects.append(running.student)
 
     def _stop_late(self) -> Iterator[tuple[Outcome, str]]:
         """Stop the workers, one of which does not come to an end; what the others did is done again."""

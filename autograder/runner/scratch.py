@@ -7,12 +7,11 @@ tidy up, and the next one does.
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Final
 
-from autograder.memory import VARIABLE, in_memory
+from autograder.memory import VARIABLE, in_memory, remove
 
 _NAME: Final = "lastgood-grade-"
 
@@ -26,21 +25,22 @@ class Scratch:
             places.append(memory)
         for place in places:
             _clear(place)
-        self._folders = [tempfile.mkdtemp(prefix=f"{_NAME}{os.getpid()}-", dir=place) for place in places]
+        prefix = f"{_NAME}{os.getpid()}-"
+        self._folders = [Path(tempfile.mkdtemp(prefix=prefix, dir=place)) for place in places]
 
     @property
     def environment(self) -> dict[str, str]:
         """What tells a worker, and all that it starts, where these folders are."""
-        return {"TMPDIR": self._folders[0], VARIABLE: self._folders[-1]}
+        return {"TMPDIR": str(self._folders[0]), VARIABLE: str(self._folders[-1])}
 
     def remove(self) -> None:
         """Remove both, with all that is in them."""
-        _remove(self._folders)
+        for folder in self._folders:
+            remove(folder)
 
 
 def _clear(place: Path) -> None:
     """Remove our own folders there whose process is gone."""
-    left = []
     for folder in place.glob(f"{_NAME}*"):
         pid = folder.name.removeprefix(_NAME).partition("-")[0]
         try:
@@ -48,8 +48,7 @@ def _clear(place: Path) -> None:
         except OSError:
             continue
         if ours and not folder.is_symlink() and pid.isdecimal() and not _lives(int(pid)):
-            left.append(str(folder))
-    _remove(left)
+            remove(folder)
 
 
 def _lives(pid: int) -> bool:
@@ -60,8 +59,3 @@ def _lives(pid: int) -> bool:
     except PermissionError:
         pass
     return True
-
-
-def _remove(folders: list[str]) -> None:
-    if folders:  # not shutil: what a learner made may be deeper than Python goes
-        subprocess.run(["rm", "-rf", "--one-file-system", "--", *folders], stderr=subprocess.DEVNULL)

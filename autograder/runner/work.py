@@ -26,7 +26,7 @@ import nbformat
 from sqlalchemy.exc import SAWarning
 
 from autograder.converter import Autograde
-from autograder.course import Course
+from autograder.course import Course, logger_to
 from autograder.intake import notes_of
 from autograder.judge.warm import warm_grader
 from autograder.memory import in_memory
@@ -87,7 +87,7 @@ def _course(job: Job) -> Path:
 
 @functools.cache
 def _release_here(root: Path, lab: str) -> str:
-    return release_name(Course(root), lab)
+    return release_name(Course(root, _config(root)), lab)
 
 
 @functools.cache
@@ -104,19 +104,14 @@ def _config(root: Path) -> Any:
 
 
 def _graded(job: Job, root: Path, folder: Path, log: _Lines) -> dict[str, Any]:
-    from nbgrader.coursedir import CourseDirectory
-
-    course = _private(job, root, folder)
-    with _logger(log) as logger:
-        directory = CourseDirectory(
-            config=course.config, assignment_id=job.lab, student_id=job.student, log=logger
-        )
-        converter = _Told(coursedir=directory, config=course.config, log=logger)
-        try:
-            with private(folder / "gradebook.db"):
-                converter.start()
-        except Exception as error:  # nbgrader's own says only that there was one
-            raise converter.fault or error from None
+    course, logger = _private(job, root, folder), logger_to(log)
+    directory = course.directory(job.lab, job.student, logger)
+    converter = _Told(coursedir=directory, config=course.config, log=logger)
+    try:
+        with private(folder / "gradebook.db"):
+            converter.start()
+    except Exception as error:  # nbgrader's own says only that there was one
+        raise converter.fault or error from None
     autograded = course.folder("autograded", job.lab, job.student)
     return {
         "files": tuple(_files(autograded)),
@@ -189,7 +184,6 @@ class _Lines(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         self._lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -198,10 +192,3 @@ class _Lines(logging.Handler):
 
     def text(self) -> str:
         return "".join(f"{line}\n" for line in self._lines)
-
-
-@contextmanager
-def _logger(lines: _Lines) -> Iterator[logging.Logger]:
-    logger = logging.Logger("nbgrader", logging.INFO)
-    logger.addHandler(lines)
-    yield logger

@@ -10,6 +10,8 @@ import signal
 import sys
 import traceback
 
+from lastgood.server.environment import import_nbformat_quickly
+
 
 def main() -> None:
     """Validate the notebook named on the command line."""
@@ -18,9 +20,7 @@ def main() -> None:
     # Whatever a library prints goes to stderr: stdout holds the answer alone.
     answer_fd = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    # jsonschema, which reads notebooks, compiles a grammar of web addresses when it finds this package. That
-    # takes seconds, more than the rest of the imports together, and no schema of a notebook asks for it.
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # None: not to be imported
+    import_nbformat_quickly()
     try:
         from lastgood.server.rich import validate
 

@@ -180,6 +180,7 @@ def gone(pids: set[int]) -> None:
 
 def workers(owner: int) -> Iterator[int]:
     """The worker processes of a runner."""
+    own = Path(f"/proc/{owner}/cmdline").read_bytes()
     for child in Path(f"/proc/{owner}/task/{owner}/children").read_text().split():
-        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+        if Path(f"/proc/{child}/cmdline").read_bytes() == own:  # a fork
             yield int(child)

@@ -31,9 +31,11 @@ class MadeUp(Executor, Place):
         self.most, self._running, self._broken, self.renewed = 0, 0, False, 0
 
     def submit(self, function: Callable[..., Outcome], job: Job, /) -> Future[Outcome]:  # type: ignore[override]
+        if self._broken:
+            raise BrokenProcessPool
         future: Future[Outcome] = Future()
         self.asked.append(job.student)
-        self._broken = self._broken or job.student in self.killers
+        self._broken = job.student in self.killers
         if self._broken:
             future.set_exception(BrokenProcessPool())
         elif job.student not in self.stuck:

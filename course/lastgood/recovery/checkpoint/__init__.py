@@ -46,6 +46,7 @@ from lastgood.recovery.checkpoint.lookup import (
 )
 from lastgood.recovery.checkpoint.manifest import CheckpointError, Manifest
 from lastgood.recovery.checkpoint.plain import to_plain
+from lastgood.recovery.disk import sync_folder
 
 __all__ = [
     "Checkpoint", "CheckpointError", "Found", "Manifest", "Skipped",
@@ -123,11 +124,11 @@ def _publish(temp: Path, target: Path, manifest: Manifest) -> Path:
     revision = names.order(older[-1])[1] + 1 if older else 1
     named = folder / names.name(manifest.step, revision)
     os.rename(temp, named)
-    leftovers.sync_folder(folder)
+    sync_folder(folder)
     leftovers.remove(older)
     if named != target:
         os.rename(named, target)
-        leftovers.sync_folder(folder)
+        sync_folder(folder)
     return target
 
 
@@ -162,7 +163,7 @@ def _make(folder: Path) -> None:
     """Create `folder`, but not its parents: a disk that is not mounted must not be written around."""
     try:
         folder.mkdir()
-        leftovers.sync_folder(folder.parent)
+        sync_folder(folder.parent)
     except FileExistsError as error:
         if not folder.is_dir():
             raise CheckpointError(folder, "not a folder", "Save into a folder.") from error

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from lastgood.recovery.checkpoint.leftovers import sync_folder
 from lastgood.recovery.checkpoint.manifest import (
     FORMAT,
     MANIFEST_FILE,
@@ -27,6 +26,7 @@ from lastgood.recovery.checkpoint.manifest import (
     decode,
     encode,
 )
+from lastgood.recovery.disk import sync_folder
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lastgood.recovery.checkpoint import processes
+from lastgood.recovery.disk import sync_folder
 
 _NAME = re.compile(r"\.step-[0-9]{8,}\.([0-9]+)-([0-9]+)-[0-9a-f]{8}\.(tmp|del)")
 
@@ -73,12 +74,3 @@ def erase(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink()
-
-
-def sync_folder(path: Path) -> None:
-    """Make the names in the folder `path` outlast a power failure. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

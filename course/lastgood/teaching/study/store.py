@@ -18,6 +18,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
+from lastgood.recovery.disk import write_synced
+
 VERSION: Final = 1
 HOME: Final = "LASTGOOD_HOME"  # environment variable; else ~/.lastgood
 FILE: Final = "progress.json"
@@ -197,10 +199,7 @@ def _write(file: Path, content: Content) -> None:
     partial = target.with_name(f".{FILE}.partial")
     # A lone half of a character, which JSON can hold and UTF-8 cannot, stays the escape that it was.
     text = (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
-    with partial.open("wb") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
+    write_synced(partial, text)
     partial.replace(target)
 
 
