@@ -145,6 +145,11 @@ def test_a_worker_that_is_killed_costs_nobody_a_grade(class_: Course, by_nbgrade
 
 
 def test_ctrl_c_says_how_to_go_on(class_: Course) -> None:
+    slow = class_.folder("submitted", "lab", "zoe")
+    shutil.copytree(class_.folder("submitted", "lab", "ada"), slow)
+    text = (slow / "lab.ipynb").read_text()
+    assert text.count(ANSWERS["ada"]) == 1
+    (slow / "lab.ipynb").write_text(text.replace(ANSWERS["ada"], "import time; time.sleep(50)"))
     with subprocess.Popen(
         command(class_), stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as running:
