@@ -32,7 +32,7 @@ def test_a_notice_is_used_to_save_where_it_is_longer_than_a_save(go, notice, suf
 
 
 def test_a_corrupted_checkpoint_is_passed_over_and_said(go):
-    outcome = go(faults=[Fault(19.5, 3, CORRUPTED)])
+    outcome = go(faults=[Fault(17, 3, CORRUPTED)])
     assert outcome.identical
     (failure,) = outcome.failures
     assert (failure.resumed, failure.bound) == (8, 16)
@@ -58,7 +58,7 @@ def test_corruption_twice_before_a_new_save_costs_no_more(go):
 
 @on_linux
 def test_a_full_storage_stops_no_training_and_costs_the_outage_and_an_interval(go):
-    full = Fault(14, 3, STORAGE_FULL, lasts_hours=12)
+    full = Fault(9, 3, STORAGE_FULL, lasts_hours=17)
     outcome = go(faults=[full, Fault(21.5, 4, KILLED)], steps=60)
     assert outcome.identical
     assert outcome.refused_saves > 0
@@ -70,12 +70,13 @@ def test_a_full_storage_stops_no_training_and_costs_the_outage_and_an_interval(g
     kinds = go.kinds()
     assert kinds.index("full") < kinds.index("refused") < kinds.index("free")
     ends = [event.kind for event in go.events if event.kind in ("refused", "saved", "free")]
-    assert "refused" not in ends[ends.index("free") + 2 :]  # the save after the outage is good, and all later
+    since = ends[ends.index("free") :]  # the process may be some steps ahead of what is known of it
+    assert "refused" not in since[since.index("saved") :]
 
 
 @on_linux
 def test_a_refused_save_is_tried_again_after_each_step(go):
-    outcome = go(faults=[Fault(15.5, 3, STORAGE_FULL, lasts_hours=3)], steps=24)
+    outcome = go(faults=[Fault(9, 3, STORAGE_FULL, lasts_hours=9.5)], steps=40)
     assert outcome.identical
     assert [event.step for event in go.events if event.kind == "refused"][:2] == [16, 17]
     assert any(event.kind == "saved" and event.step % 8 for event in go.events)
