@@ -32,6 +32,7 @@ from autograder.intake.folder import to_copy
 from autograder.intake.notes import Notes, NotRun
 from autograder.intake.released import Released
 from autograder.intake.words import listed
+from autograder.schema import check_once
 
 LOCKS = ".turns"  # in the folder of the autograded submissions
 _ROWS = 3  # the course, the student, the submission: what graders may be entering at the same moment
@@ -64,6 +65,7 @@ class Autograde(NbgraderAutograde, _Copying):  # type: ignore[misc]
 
     def start(self) -> None:
         tolerate()
+        check_once()
         lock = FileLock(turn(self.coursedir, self.coursedir.assignment_id, self.coursedir.student_id))
         try:
             lock.acquire(blocking=False)
@@ -182,5 +184,6 @@ def adopt() -> None:
     import nbgrader.converters
 
     tolerate()
+    check_once()
     for module in (nbgrader.apps.api, nbgrader.apps.autogradeapp, nbgrader.converters):
         module.Autograde = Autograde

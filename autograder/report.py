@@ -135,6 +135,7 @@ def as_json_data(report: Report) -> dict[str, Any]:
                 "points": totals[row.student].points if row.marks else None,
                 "penalty": totals[row.student].penalty if row.marks else None,
                 "score": totals[row.student].score if row.marks else None,
+                "notes": list(row.notes),
             }
             for row in results.rows
         ],

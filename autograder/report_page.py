@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 
 from autograder.reasons import plain
 from autograder.report import Report, histogram
-from autograder.report_view import not_done, summary
+from autograder.report_view import summary, to_look_at
 from autograder.results_view import WAITS, losses
 from lastgood.teaching.views.style import BLUE, ORANGE, new_axes, new_figure, theme, to_svg
 
@@ -85,7 +85,7 @@ def page(report: Report) -> str:
     parts = [_HEAD.format(title=f"{lab}: report"), f"<h1>{lab}</h1>"]
     if report.totals:
         parts += [f"<figure>{picture(report)}</figure>", f"<p>{_text(summary(report))}</p>"]
-    for title, lines in not_done(report):
+    for title, lines in to_look_at(report):
         items = "".join(f"<li>{_text(line)}</li>" for line in lines)
         parts.append(f"<h2>{_text(title)}: {len(lines)}</h2><ul>{items}</ul>")
     if report.results.rows:

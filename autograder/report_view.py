@@ -31,7 +31,7 @@ def show_report(report: Report, console: Console, reasons: bool | None = None) -
         console.print(_distribution(report))
         console.print(Text(summary(report), "dim"))
         console.print()
-    for title, lines in not_done(report):
+    for title, lines in to_look_at(report):
         console.print(Text.assemble((f"{title}: {len(lines)}", "bold")))
         for line in lines:
             console.print(Text(f"  {plain(line)}"))
@@ -50,12 +50,13 @@ def summary(report: Report) -> str:
     return plain(words)
 
 
-def not_done(report: Report) -> list[tuple[str, list[str]]]:
-    """(title, a line for each student) of each list that is not empty."""
+def to_look_at(report: Report) -> list[tuple[str, list[str]]]:
+    """Who is not done, and whose files were odd: (title, a line for each) of each list that is not empty."""
     lists = [
         ("handed in nothing", list(report.missing)),
         ("wait for a person", [f"{who}: {', '.join(what)}" for who, what in report.waiting.items()]),
         ("no points", [f"{who}: {why}" for who, why in report.ungraded.items()]),
+        ("odd files", [f"{row.student}: {note}" for row in report.results.rows for note in row.notes]),
     ]
     return [(title, lines) for title, lines in lists if lines]
 

@@ -13,6 +13,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.course import Course
+from autograder.intake import notes_of
 from autograder.notebooks import grade_id
 from autograder.reasons import reason
 
@@ -49,10 +50,14 @@ class Mark:
 
 @dataclass(frozen=True)
 class Row:
-    """A student's marks, by grade_id. None at all where the submission could not be graded."""
+    """A student's marks, by grade_id. None at all where the submission could not be graded.
+
+    `notes` are what was odd about the files that were handed in, in sentences.
+    """
 
     student: str
     marks: dict[str, Mark]
+    notes: tuple[str, ...] = ()
 
     @property
     def points(self) -> float:
@@ -135,7 +140,8 @@ def _row(
     path = course.folder("autograded", lab, student) / f"{lab}.ipynb"
     if not path.is_file():
         return Row(student, {})
-    cells = nbformat.read(path, as_version=4).cells
+    graded = nbformat.read(path, as_version=4)
+    cells = graded.cells
     marks = {}
     for exercise in exercises:
         grade = grades.get(exercise.grade_id)
@@ -146,7 +152,7 @@ def _row(
         if mark.lost:
             mark = replace(mark, reason=_reason(cells, exercise, grade))
         marks[exercise.grade_id] = mark
-    return Row(student, marks)
+    return Row(student, marks, notes_of(graded))
 
 
 def _reason(cells: list[NotebookNode], exercise: Exercise, grade: Any) -> str:

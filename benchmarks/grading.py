@@ -48,7 +48,7 @@ def rows(
 ) -> list[Row]:
     """Seconds and CPU seconds of a submission, when a class of so many is graded."""
     folder.mkdir()
-    ours = made(folder / "ours", lab, source, many, (ROOT / CONFIG).read_text() + _OURS)
+    ours = made(folder / "ours", lab, source, many, class_settings((ROOT / CONFIG).read_text()))
     theirs = made(folder / "theirs", lab, source, many, _SHIPPED)
     meters = {"ours": Meter(), "theirs": Meter()}
     command = [sys.executable, "-m", "autograder", "grade", lab, "--root", str(ours), "--json"]
@@ -65,6 +65,11 @@ def rows(
         compare(what, each(seconds["ours"]), each(seconds["theirs"]), most_ratio=most_ratio),
         compare(f"{what}, CPU seconds", each(meters["ours"].cpu_seconds), each(meters["theirs"].cpu_seconds)),
     ]
+
+
+def class_settings(course: str) -> str:
+    """The course's configuration for a class whose masters lie where `made` puts them."""
+    return course + _OURS
 
 
 def made(root: Path, lab: str, source: Path, many: int, settings: str) -> Path:

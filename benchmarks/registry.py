@@ -7,6 +7,7 @@ from benchmarks import (
     audit,
     grading,
     grading_class,
+    grading_cost,
     kills,
     make_test,
     recovery,
@@ -30,6 +31,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         simulate,
         grading,
         grading_class,
+        grading_cost,
         make_test,
     )
 }

@@ -4,6 +4,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,7 +17,8 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.course import Course
-from autograder.report import Report, ReportError, hardest, histogram, read_report
+from autograder.intake.notes import Notes
+from autograder.report import Report, ReportError, as_json_data, hardest, histogram, read_report
 from autograder.report_page import page, picture
 from autograder.report_view import show_report
 from autograder.results import Exercise, Mark, Results, Row
@@ -84,6 +86,17 @@ def test_everybody_stands_in_one_list_or_another(course: Course) -> None:
     assert list(report.ungraded) == ["dee", "eve"]
     assert "could not be graded" in report.ungraded["dee"]
     assert "not graded yet" in report.ungraded["eve"]
+
+
+def test_what_was_odd_about_the_files_is_said_on_the_screen_on_the_page_and_in_json(course: Course) -> None:
+    said = f"The file is called {NASTY}.ipynb. It was taken for lab18."
+    folder = course.folder("autograded", "lab18", "bob")
+    graded, _ = Notes([said]).preprocess(nbformat.read(folder / "lab18.ipynb", as_version=4), {})
+    nbformat.write(graded, folder / "lab18.ipynb")
+    report = read_report(course, "lab18")
+    assert f"odd files: 1 bob: {said}" in printed(report)
+    assert f"bob: {escape(said)}" in page(report)
+    assert [row["notes"] for row in as_json_data(report)["students"]] == [[], [said], [], [], []]
 
 
 def test_the_hardest_exercise_comes_first_with_the_reasons_that_most_heard(course: Course) -> None:
