@@ -8,7 +8,7 @@ PARALLEL := --numprocesses auto --maxprocesses 4 --dist worksteal
 SLOWEST := --durations 15
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-all test-slow test-nightly lint types notebooks notebooks-check demo endurance bench constraints clean
+.PHONY: help lab test test-all test-slow test-nightly lint types notebooks notebooks-check site demo endurance bench constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ notebooks: $(INSTALLED) ## derive every notebook from its text twin
 notebooks-check: $(INSTALLED) ## fail where a notebook is not what its text twin makes
 	$(BIN)/autograder build --check
 
+site: $(INSTALLED) ## lessons, glossary and solutions as web pages, in build/site
+	@$(BIN)/python -m docs.site build/site
+
 demo: $(INSTALLED) ## grade a made-up class from release to feedback
 	$(BIN)/autograder demo
 
@@ -54,7 +57,7 @@ constraints: $(INSTALLED) ## write down the versions that are installed, once th
 	  > constraints.new
 	mv constraints.new constraints.txt
 
-clean: ## remove caches and the demo; your work, your class and .venv stay
+clean: ## remove caches, the site and the demo; your work, your class and .venv stay
 	rm -rf .mypy_cache .pytest_cache .ruff_cache build demo dist screenshots
 	find . -path ./.venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
 

@@ -4,6 +4,7 @@
     solutions/LAB/LAB.py          →  solutions/LAB/LAB.ipynb           (jupytext)
     solutions/LAB/*               →  labs/LAB/*                        (nbgrader generate_assignment)
     autograder/mutants/LAB/*.py   →  autograder/mutants/LAB/README.md  (what the lab rejects and accepts)
+    all questions                 →  course/cards.json                 (which is which, over edits)
 
 `derived` computes what should stand there, as bytes; `build` writes it, `check` compares. nbgrader works on a
 copy of the masters in a temporary course folder, with the course's own `nbgrader_config.py`, and without a
@@ -22,6 +23,12 @@ from nbformat import NotebookNode
 
 from autograder import lint, notebooks
 from autograder.mutants.table import table
+from lastgood.teaching.study import identity
+from lastgood.teaching.study.cards import ledger
+from lastgood.teaching.study.identity import IdentityError
+from lastgood.teaching.study.outline import OutlineError
+from lastgood.teaching.study.questions import QuestionError
+from lastgood.teaching.study.terms import TermError
 
 LESSONS = Path("course/lessons")
 MASTERS = Path("solutions")
@@ -52,6 +59,10 @@ def build(root: Path) -> list[Path]:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
             changed.append(path)
+    # Last: the questions are read from the notebooks.
+    if _cards_drifted(root):
+        (root / identity.LEDGER).write_text(_cards(root), encoding="utf-8")
+        changed.append(identity.LEDGER)
     return changed
 
 
@@ -69,7 +80,11 @@ def check(root: Path) -> list[str]:
         elif target.read_bytes() != content:
             found.append(f"{path.as_posix()}: not what its text twin makes; edit the twin, then {HINT}")
     stray = sorted(_committed(root) - expected.keys())
-    return found + [f"{path.as_posix()}: has no text twin; delete it" for path in stray]
+    found += [f"{path.as_posix()}: has no text twin; delete it" for path in stray]
+    # The questions are read from the notebooks: not while those are out of step.
+    if not found and _cards_drifted(root):
+        found.append(f"{identity.LEDGER.as_posix()}: not what the questions make; {HINT}")
+    return found
 
 
 def derived(root: Path) -> dict[Path, bytes]:
@@ -87,6 +102,20 @@ def derived(root: Path) -> dict[Path, bytes]:
     files |= {twin.with_suffix(".ipynb"): content for twin, content in masters.items()}
     files |= _tables(root, masters)
     return files | (_released(root, masters) if masters else {})
+
+
+def _cards(root: Path) -> str:
+    """The ids of the questions as they stand, each the one it had before if it was edited a little."""
+    try:
+        return identity.as_text(ledger(root))
+    except (IdentityError, OutlineError, QuestionError, TermError) as error:
+        raise BuildError(identity.LEDGER, [str(error)]) from error
+
+
+def _cards_drifted(root: Path) -> bool:
+    path = root / identity.LEDGER
+    before = path.read_text(encoding="utf-8") if path.is_file() else identity.as_text({})
+    return before != _cards(root)
 
 
 def _tables(root: Path, masters: Iterable[Path]) -> dict[Path, bytes]:

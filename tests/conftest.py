@@ -183,3 +183,93 @@ def make_course(notebooks: Notebooks) -> Callable[[Path], Path]:
 @pytest.fixture
 def course(tmp_path: Path, make_course: Callable[[Path], Path]) -> Path:
     return make_course(tmp_path / "course")
+
+
+QUESTIONS = """\
+# Questions to lesson 18
+
+Two of them.
+
+
+▢ A model of 6.7 billion parameters is saved. How much is written? Answer in GB.
+
+<details><summary>Check</summary>
+
+**80.4 GB**, within 2 %. Twelve bytes each.
+
+- **13.4 GB.** The moments were left out.
+
+</details>
+
+
+▢ What makes a rename last, when the power fails?
+
+- **A.** The rename itself.
+- **B.** A sync of the *folder*.
+
+<details><summary>Check</summary>
+
+**B.** The name stands in the folder.
+
+- **A.** It is atomic, and that is another thing.
+
+</details>
+"""
+GLOSSARY = """\
+# Glossary
+
+<a id="atomic-rename"></a>
+## Atomic rename
+
+**In plain words.** Giving a file its name in one stroke.
+
+**Also called.** atomic replace, swap
+
+**More exactly.** POSIX `rename` replaces the target.
+
+**In this course.** `os.replace` in [lab 18](labs/lab18/lab18.ipynb).
+
+**Not to be confused with.** Copying.
+
+**See also.** [Mean time between failures (MTBF)](#mtbf)
+
+**Used in.** Lesson 18, lab 18
+
+**Source.** POSIX, [rename](https://pubs.opengroup.org/onlinepubs/9699919799/functions/rename.html)
+
+<a id="mtbf"></a>
+## Mean time between failures (MTBF)
+
+**In plain words.** How long it goes well.
+
+**More exactly.** Time over failures.
+
+**In this course.** 13.7 h.
+
+**Not to be confused with.** A host's own.
+
+**See also.** [Atomic rename](#atomic-rename)
+
+**Used in.** Lesson 20
+"""
+
+
+def asked(question: str, check: str) -> str:
+    return f"▢ {question}\n\n<details><summary>Check</summary>\n\n{check}\n\n</details>"
+
+
+@pytest.fixture
+def cards(tmp_path: Path, notebooks: Notebooks, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The root of a course with six cards, five of them to lesson 18. It is the current folder."""
+    root = tmp_path / "cards"
+    head = notebooks.text("# Lesson 18. What to keep\n\n**Time.** About 20 minutes.")
+    check = "The [rest](../../glossary.md#rest): $m_t$ < all."
+    first = notebooks.text(asked("What does a checkpoint hold, beside the weights?", check))
+    last = notebooks.text(asked("Why does saving more often cost more time?", "Each save waits."))
+    notebooks.write(root / "course/lessons/18_keep.ipynb", head, first, notebooks.code("1"), last)
+    notebooks.write(root / "labs/lab18/lab18.ipynb", notebooks.text("# Lab 18. Kill"))
+    (root / "course/questions").mkdir()
+    (root / "course/questions/18.md").write_text(QUESTIONS, encoding="utf-8")
+    (root / "glossary.md").write_text(GLOSSARY, encoding="utf-8")
+    monkeypatch.chdir(root)
+    return root

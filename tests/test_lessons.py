@@ -23,6 +23,7 @@ LESSONS = [path for path in ALL if path != WELCOME]
 LEDGER = ROOT / "tests/lesson_numbers.toml"
 
 PARTS = ["Warm-up", "Know this", "Practice", "Real-world reps", "Going further"]
+CARDS = r"from lastgood\.teaching\.study import review"
 FENCE = re.compile(r"^```.*?^```\n?", re.DOTALL | re.MULTILINE)
 QUESTION = re.compile(
     r"^▢ (?P<question>[^\n]+)\n\n<details><summary>Check</summary>\n\n(?P<answer>.+?)\n\n</details>$",
@@ -87,6 +88,14 @@ def test_a_lessons_reps_end_with_the_boxes_to_tick(path: Path) -> None:
 
 
 @each
+def test_a_lessons_practice_ends_with_its_cards(path: Path) -> None:
+    practice = sections(path.read_text(encoding="utf-8"), 2)["Practice"]
+    before, cell = practice.rstrip().rsplit("\n\n\n", 1)
+    assert before.endswith("</details>"), "two blank lines: the cards are no part of the last question's cell"
+    assert re.fullmatch(rf'[^\n]+:\n\n```python\n{CARDS}\n\nreview\("{path.name[:2]}"\)\n```', cell)
+
+
+@each
 def test_each_question_has_its_check_in_the_same_cell(path: Path) -> None:
     """So that it can be read without a kernel, and wherever the notebook is shown."""
     for cell in lesson_notebook(path.read_text(encoding="utf-8")).cells:
@@ -122,10 +131,10 @@ def test_the_welcome_leads_to_every_lesson_and_lab() -> None:
 
 @each
 def test_a_lesson_takes_the_time_that_it_says(path: Path) -> None:
-    """At 170 words a minute, one for thinking a question over, and two for a cell; reps are for later."""
+    """At 170 words a minute, one for a question's thinking, two for a cell; cards and reps are for later."""
     text = prose(path).partition("\n## Going further")[0]  # the last part is for another day
     to_study = path.read_text(encoding="utf-8").partition("\n## Real-world reps")[0]
-    cells = len(re.findall(r"^```python", to_study, flags=re.MULTILINE))
+    cells = len(re.findall(rf"^```python\n(?!{CARDS}$)", to_study, flags=re.MULTILINE))
     minutes = len(text.split()) / 170 + text.count("▢") + 2 * cells
     said = re.search(r"\*\*Time\.\*\* About (\d+) minutes", text)
     assert said is not None

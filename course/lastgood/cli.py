@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lastgood import workspace
+from lastgood.commands.anki import anki
+from lastgood.commands.hint import hint
 from lastgood.commands.plan import plan
 from lastgood.commands.progress import progress
+from lastgood.commands.reset import reset
+from lastgood.commands.review import review
 from lastgood.commands.run import run
+from lastgood.commands.solution import solution
+from lastgood.commands.term import term
 from lastgood.workspace import WorkspaceError
 
 if TYPE_CHECKING:
@@ -138,7 +144,7 @@ def _report(result: "Result") -> None:
         typer.echo(f"\nThis {cell['old_type']} cell was made a {cell['new_type']} cell; change it back:")
         typer.echo(_indented(cell["source"]))
     for source in result.changed:
-        typer.echo("\nThis cell belongs to the lab and was changed; undo that, or take a fresh copy:")
+        typer.echo("\nThis cell belongs to the lab and was changed; undo that, or `lastgood reset` it:")
         typer.echo(_indented(source))
     for failed in result.failed:
         typer.secho(f"\n✗ {_title(failed.source)}", fg=typer.colors.RED)
@@ -162,3 +168,9 @@ def _indented(text: str) -> str:
 app.command()(run)
 app.command()(plan)
 app.command()(progress)
+app.command()(hint)
+app.command()(solution)
+app.command()(reset)
+app.command()(review)
+app.command()(term)
+app.command()(anki)

@@ -127,14 +127,14 @@ def _copy_new(source: Path, target: Path) -> bool:
         return False
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.partial")
-    partial.write_bytes(_relinked(source))
+    partial.write_bytes(as_copied(source))
     # A rename, so that a copy that was interrupted is never taken for the learner's file.
     partial.rename(target)
     return True
 
 
-def _relinked(source: Path) -> bytes:
-    """Return a file's content; in a notebook, links to the course's files lead to their copies instead."""
+def as_copied(source: Path) -> bytes:
+    """Return a file's content as its copy has it: a notebook's links lead to copies of the course's files."""
     content = source.read_bytes()
     if source.suffix == ".ipynb":
         for shipped, copied in _LINKS.items():

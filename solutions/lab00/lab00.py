@@ -74,8 +74,8 @@ one, other = (table[vocabulary.encode(text)] for text in ("node12", "node21"))  
 print("node21 has the vectors of node12, the last two exchanged:", torch.equal(other, one[[0, 1, 2, 3, 5, 4]]))
 
 # %% [markdown]
-# The same six vectors. Attention, which comes next, sees vectors and not their places: to it, the two hosts would be one. So each
-# place gets a vector as well, and the two are added.
+# The same six vectors. [Attention](../../glossary.md#attention), which comes next, sees vectors and not their places: to it,
+# the two [hosts](../../glossary.md#host) would be one. So each place gets a vector as well, and the two are added.
 #
 # **Write `embed(tokens, characters, positions)`.** `tokens` are `(B, T)` numbers. `characters` is a `(V, C)` table with a row for each
 # character, `positions` a `(block_size, C)` table with a row for each place in a window. Return `(B, T, C)`: for each token, its
@@ -103,7 +103,7 @@ check.embed(embed)
 # %% [markdown]
 # ## B. Attention
 #
-# [Attention](../../glossary.md#attention) lets a position take in what other positions hold: a mean of their vectors, with weights
+# Attention lets a position take in what other positions hold: a mean of their vectors, with weights
 # that it chooses itself.
 #
 # ### What a position may see
@@ -369,8 +369,8 @@ check.block(Block)
 # character that may come next. These are the [logits](../../glossary.md#logits).
 #
 # Its weight is `(V, C)`, as the table of characters is. Both hold a vector for each character, and alike characters should have
-# alike vectors in both. Learned apart, they would learn that twice. GPTs of this size let them be one: the head is *tied* to the
-# embedding.
+# alike vectors in both. Learned apart, they would learn that twice. GPTs of this size let them be one: the head is
+# [*tied*](../../glossary.md#tied-weights) to the embedding.
 #
 # **Write the last line of `GPT.__init__`, and `GPT.forward(tokens)`.**
 #
@@ -477,7 +477,7 @@ check.next_token_loss(next_token_loss)
 # %% [markdown]
 # ### One step of training
 #
-# `backward()` computes how the loss would change with each parameter. Where does it put that?
+# `backward()` computes how the loss would change with each [parameter](../../glossary.md#parameters). Where does it put that?
 
 # %%
 weight = torch.tensor(1.0, requires_grad=True)
@@ -559,8 +559,9 @@ check.heldout_loss(heldout_loss)
 # %% [markdown]
 # ### Down to the floor
 #
-# Everything is there. This takes some 20 seconds, or a minute on a busy computer: 400 steps on 60,000 characters, with AdamW, which
-# lesson 08 takes apart. A window begins at every eleventh character, so that they begin at all places of a line.
+# Everything is there. This takes some 20 seconds, or a minute on a busy computer: 400 steps on 60,000 characters, with
+# [AdamW](../../glossary.md#adamw), which lesson 08 takes apart. A window begins at every eleventh character, so that they begin
+# at all places of a line.
 #
 # How low can the loss get? The log is drawn from a grammar, so its entropy is known exactly. It is the
 # [entropy floor](../../glossary.md#entropy-floor): no model can do better on text that it has not seen.
@@ -653,8 +654,8 @@ start = vocabulary.encode("\n")[None]
 print(vocabulary.decode(sample(model.eval(), start, 500, generator)[0]))
 
 # %% [markdown]
-# Hosts are lost, checkpoints are saved, a run restarts from a step that there never was. All of it comes from the parameters
-# in `model`, which did not exist some minutes ago.
+# Hosts are lost, [checkpoints](../../glossary.md#checkpoint) are saved, a run restarts from a step that there never was. All of
+# it comes from the parameters in `model`, which did not exist some minutes ago.
 #
 # Now imagine that this had taken two months on 992 GPUs, and that a machine fails. What has to be on disk so that nothing is lost? The
 # model that you have built is the one that [lab 18](../lab18/lab18.ipynb) kills. Save the notebook and press *Validate*.

@@ -59,8 +59,8 @@ config
 #
 # ### Each number once
 #
-# How many parameters does the model of this course have? A checkpoint lists tensors, so add them up. And ask the optimizer how many
-# numbers it was given.
+# How many [parameters](../../glossary.md#parameters) does the model of this course have? A
+# [checkpoint](../../glossary.md#checkpoint) lists tensors, so add them up. And ask the optimizer how many numbers it was given.
 
 # %%
 model = GPT(config)
@@ -72,9 +72,10 @@ print(f"given to the optimizer:           {given:,}")
 print(f"too many:                         {listed - given:,} = 36 characters of 64 channels")
 
 # %% [markdown]
-# The list has one table twice. The head is *tied* to the embedding of the tokens: one [parameter](../../glossary.md#parameters)
-# under two names. A state_dict may also list *buffers*, such as the running mean of a normalization. Those are stored, but no
-# optimizer moves them.
+# The list has one table twice. The head is [*tied*](../../glossary.md#tied-weights) to the
+# [embedding](../../glossary.md#embedding) of the tokens: one parameter under two names. A
+# [state_dict](../../glossary.md#state-dict) may also list [*buffers*](../../glossary.md#buffer), such as the running mean of a
+# normalization. Those are stored, but no optimizer moves them.
 #
 # **Write `count_parameters(model)`.** It returns how many numbers there are in all parameters of a model. Each counts once, whatever
 # names it has. Frozen ones count too: they are parameters, even if nobody trains them.
@@ -125,8 +126,9 @@ for made in (
 # one number.
 #
 # **Write `remembered(model, optimizer)`.** `optimizer` is `"sgd"`, `"momentum"` (SGD with
-# [momentum](../../glossary.md#momentum)) or `"adamw"`. Return how many numbers torch's optimizer remembers for this model between two
-# steps, the `step` of each tensor included. The check makes the real one, lets it take a step, and counts.
+# [momentum](../../glossary.md#momentum)) or [`"adamw"`](../../glossary.md#adamw). Return how many numbers torch's optimizer
+# remembers for this model between two steps, the `step` of each tensor included. The check makes the real one, lets it take a
+# step, and counts.
 #
 # - The model may have frozen parameters (`requires_grad` is False). They get no gradient, and torch keeps nothing for a parameter that
 #   never got one.
@@ -180,8 +182,8 @@ together = weights + gradients + state
 print(f"together         {together:9,} bytes: {together / weights:.2f} times the weights")
 
 # %% [markdown]
-# It can be run there, but not trained. (What a step computes on its way, the *activations*, comes on top. It depends on the
-# batch, and is gone after the step. Leave it out.)
+# It can be run there, but not trained. (What a step computes on its way, the [*activations*](../../glossary.md#activations),
+# comes on top. It depends on the batch, and is gone after the step. Leave it out.)
 #
 # In [mixed precision](../../glossary.md#mixed-precision) the model computes in 16 bits. This is the table of this lab, in bytes
 # for each parameter:
@@ -269,8 +271,8 @@ print(f"weights of OPT-175B: {175e9 * 2 / 1e12:.2f} TB")
 print(f"992 files of 1.7 GB: {992 * 1.7e9 / 1e12:.2f} TB")
 
 # %% [markdown]
-# So the weights are a fifth of it. Suppose that a checkpoint holds 16-bit weights and Adam's two moments in 32 bits, without
-# master weights. How large is it? The answer depends on the unit: a terabyte (TB) is 10¹² bytes, a
+# So the weights are a fifth of it. Suppose that a checkpoint holds 16-bit weights and [Adam](../../glossary.md#adam)'s two
+# moments in 32 bits, without master weights. How large is it? The answer depends on the unit: a terabyte (TB) is 10¹² bytes, a
 # [tebibyte](../../glossary.md#tebibyte) (TiB) is 2⁴⁰. Many tools count in the second, and print the name of the first.
 #
 # **Write `opt_checkpoint()`.** It returns the predicted size twice, as a pair: first in TB, then in TiB.
@@ -422,9 +424,10 @@ check.corrected_moments(corrected_moments)
 # %% [markdown]
 # ### Decay that keeps out of the division
 #
-# [Weight decay](../../glossary.md#weight-decay) makes parameters a little smaller at each step. The older way adds
-# `weight_decay · parameter` to the gradient. With Adam that does something odd. Two parameters begin at 1. Their gradients go
-# to and fro, so that they stay where they are, but for the decay. One has small gradients, the other large ones:
+# [Weight decay](../../glossary.md#weight-decay) makes parameters a little smaller at each step. The [older
+# way](../../glossary.md#l2-penalty) adds `weight_decay · parameter` to the gradient. With Adam that does something odd. Two
+# parameters begin at 1. Their gradients go to and fro, so that they stay where they are, but for the decay. One has small
+# gradients, the other large ones:
 
 # %%
 for made, name in ((torch.optim.Adam, "through the gradient:"), (torch.optim.AdamW, "by itself, in AdamW: ")):
@@ -551,8 +554,8 @@ for width in (16, 64, 192):
 # million parameters or more, all in 32 bits, none of them frozen. So you may leave out what torch writes about each tensor, or
 # put it in.
 #
-# A tensor that is there under two names is written once. The causal masks of this model are buffers that are *not* saved: they follow
-# from the sizes.
+# A tensor that is there under two names is written once. The [causal masks](../../glossary.md#causal-mask) of this model are
+# buffers that are *not* saved: they follow from the sizes.
 #
 # <details><summary>Hint</summary>
 #
@@ -577,8 +580,9 @@ check.file_bytes(file_bytes)
 # ### Three ways to lose it
 #
 # A run is stopped after 150 steps. Then it makes a [cold restart](../../glossary.md#cold-restart): it comes back with the right
-# weights, the right batch, the right learning rate. But something of the optimizer's state is gone. How large is its first
-# update, beside that of the run that was never stopped? Before you run the cell: larger or smaller?
+# weights, the right batch, the right [learning rate](../../glossary.md#learning-rate). But something of the optimizer's state
+# is gone. How large is its first update, beside that of the run that was never stopped? Before you run the cell: larger or
+# smaller?
 
 
 # %%

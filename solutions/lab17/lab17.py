@@ -61,7 +61,7 @@ without_warm_up()
 
 # %% [markdown]
 # The run that began more slowly is far ahead. Its [warm-up](../../glossary.md#warm-up) was no loss of time. After it comes the
-# [cosine decay](../../glossary.md#cosine-decay), from the peak down to the floor.
+# [cosine decay](../../glossary.md#cosine-decay), from the peak down to the [floor](../../glossary.md#floor).
 #
 # **Write `learning_rate(step, peak, warmup, horizon, floor)`.** It returns a number, and needs to know nothing but its arguments:
 #
@@ -124,7 +124,7 @@ print("scaled to length 1, with an inf in it:", (broken * (1.0 / broken.norm()))
 # tensors by one factor. The direction stays.
 #
 # The last line is another trap. Where a gradient is not finite, no factor helps: it makes `nan`, the optimizer writes
-# that into the parameters, and the run is lost. Better to stop before.
+# that into the [parameters](../../glossary.md#parameters), and the run is lost. Better to stop before.
 #
 # **Write `clip_gradients(parameters, max_norm)`.** `parameters` is what `model.parameters()` gives. Each parameter has its gradient in
 # `.grad`.
@@ -236,8 +236,8 @@ print(f"one step later  {killed.get_last_lr()[0]:11.3f} {resumed.get_last_lr()[0
 #
 # - `lr`: the rate of the step that comes next. `learning_rate` is yours to use.
 # - `step()`: call it after each step of the optimizer.
-# - `state_dict()`: what a checkpoint has to hold, in plain numbers, text, lists and dicts, so that it goes through JSON. It must not
-#   change when the run trains on.
+# - [`state_dict()`](../../glossary.md#state-dict): what a checkpoint has to hold, in plain numbers, text, lists and dicts, so
+#   that it goes through JSON. It must not change when the run trains on.
 # - `load_state_dict(state)`: go on from there, in a new object and in another process. If the state is of another curve, with
 #   another peak, warm-up, horizon or floor, raise a `ValueError` and change nothing. (Its text is for whoever reads the log: say
 #   what differs. The check does not read it.)
@@ -319,8 +319,8 @@ while position < 3:
 #
 # **Write `train(steps, optimizer, scheduler, save_every, save)`.** It makes so many steps. For each one:
 #
-# 1. Put the schedule's rate into *all* of the optimizer's groups: `optimizer.param_groups` is a list of dicts, and the rate is under
-#    `"lr"`.
+# 1. Put the schedule's rate into *all* of the optimizer's [groups](../../glossary.md#parameter-group): `optimizer.param_groups`
+#    is a list of dicts, and the rate is under `"lr"`.
 # 2. `optimizer.step()`. (The gradient is somebody else's business here.)
 # 3. `scheduler.step()`.
 #
@@ -367,8 +367,9 @@ print(first_rates())
 # Three rates for one step, and a training log that shows one of them. Would you have noticed? Before you read on, sketch the three
 # curves up to step 300.
 #
-# **Write `rates_after_kill(killed, peak, warmup, horizon, floor)`.** `killed` steps were made before the kill, so the next one has
-# the number `killed`. Return a dict with three lists. Each holds the learning rates of the steps from `killed` to `horizon - 1`:
+# **Write `rates_after_kill(killed, peak, warmup, horizon, floor)`.** `killed` steps were made before the kill, so the next one
+# has the number `killed`. Return a dict with three lists. Each holds the [learning rates](../../glossary.md#learning-rate) of
+# the steps from `killed` to `horizon - 1`:
 #
 # - `"right"`: nothing is forgotten;
 # - `"step forgotten"`: the schedule is right, and begins at its step 0;
@@ -484,8 +485,8 @@ new.load_state_dict(old.state_dict())
 print("after the load:   ", new.param_groups[0]["betas"])
 
 # %% [markdown]
-# The [optimizer state](../../glossary.md#optimizer-state) holds more than moments. Each group's settings are in it too, learning rate
-# and betas among them, and loading brings them back.
+# The [optimizer state](../../glossary.md#optimizer-state) holds more than [moments](../../glossary.md#moments). Each group's
+# settings are in it too, learning rate and betas among them, and loading brings them back.
 #
 # **Write `resume_with_betas(optimizer, state, betas)`.** `optimizer` is new, `state` is the `state_dict()` of the old one. Afterwards
 # the optimizer has all of the saved state, and in each of its groups the new `betas`. The saved state itself stays as it was:

@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Lab 18. A checkpoint that survives a kill
 #
-# You will fill two blanks in a small GPT, write its checkpoint, and put that checkpoint on trial: fresh processes,
-# real `SIGKILL`s, and a comparison that is exact to the last bit.
+# You will fill two blanks in a small GPT, write its [checkpoint](../../glossary.md#checkpoint), and put that checkpoint on
+# trial: fresh processes, real [`SIGKILL`](../../glossary.md#sigkill)s, and a comparison that is exact to the last bit.
 #
 # - **Time**: 60 to 90 minutes. It is fine to stop after any part.
 # - **Before**: [Lesson 18](../../course/lessons/18_what_a_checkpoint_has_to_hold.ipynb). Any word that feels slippery is in the
@@ -52,8 +52,9 @@ torch.set_num_threads(1)  # with more threads, sums come out in another order, a
 #
 # ### What a position may see
 #
-# A GPT predicts each character from those before it. Attention must therefore not look ahead. Here is what happens
-# when nothing stops it: we change the **last** of four characters, and look at the output for the **first**.
+# A GPT predicts each character from those before it. [Attention](../../glossary.md#attention) must therefore not look ahead.
+# Here is what happens when nothing stops it: we change the **last** of four characters, and look at the output for the
+# **first**.
 
 # %%
 source = torch.Generator().manual_seed(18)
@@ -69,8 +70,8 @@ print("the first position's output moved by", (after - before).abs().max().item(
 # The first position saw the future. A model that can do that learns to copy, and has nothing to say when it is
 # asked for text that does not exist yet.
 #
-# **Write `causal_mask(length)`.** It returns a `(length, length)` tensor of booleans. Row `t` is `True` in the columns that
-# position `t` may look at: itself, and all that come before it.
+# **Write `causal_mask(length)`.** It returns the [causal mask](../../glossary.md#causal-mask), a `(length, length)` tensor of
+# booleans. Row `t` is `True` in the columns that position `t` may look at: itself, and all that come before it.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -97,8 +98,8 @@ check.causal_mask(causal_mask)
 # %% [markdown]
 # ### What it has to predict
 #
-# The logits of a window have one row for each character. Row `t` has seen the characters up to and including `t`. So
-# what is it to predict? Watch a "model" that has learned nothing but to repeat what it has just read:
+# The [logits](../../glossary.md#logits) of a window have one row for each character. Row `t` has seen the characters up to and
+# including `t`. So what is it to predict? Watch a "model" that has learned nothing but to repeat what it has just read:
 
 # %%
 tokens = torch.tensor([[3, 1, 4, 1, 5, 2]])  # (B, T)
@@ -109,8 +110,9 @@ print("loss if row t is asked for token t:", F.cross_entropy(parrot.flatten(0, 1
 # %% [markdown]
 # A perfect score for repeating. The question was wrong: row `t` must be asked for token `t + 1`.
 #
-# **Write `next_token_loss(logits, tokens)`.** `logits` are `(B, T, V)`, `tokens` are `(B, T)`. Return the mean cross entropy
-# over all predictions that have a target. A window of `T` characters has `T - 1` of them.
+# **Write `next_token_loss(logits, tokens)`.** `logits` are `(B, T, V)`, `tokens` are `(B, T)`. Return the mean [cross
+# entropy](../../glossary.md#cross-entropy) over all predictions that have a target. A window of `T` characters has `T - 1` of
+# them.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -141,8 +143,8 @@ check.next_token_loss(next_token_loss)
 #
 # ### It looks as if it went on
 #
-# Below, a run trains for 40 steps. We keep its parameters, as many people do, and pretend that the process died. A new run gets
-# the parameters and goes on. Beside it stands what the first run would have done.
+# Below, a run trains for 40 steps. We keep its [parameters](../../glossary.md#parameters), as many people do, and pretend that
+# the process died. A new run gets the parameters and goes on. Beside it stands what the first run would have done.
 
 # %%
 run = Run(seed=18)
@@ -170,25 +172,27 @@ for a, b in zip(undisturbed, gone_on, strict=True):
 # | component | where a `run` has it |
 # |---|---|
 # | parameters | `run.model` |
-# | optimizer state | `run.optimizer` (AdamW: two moments for each parameter, and a count of steps) |
-# | step and schedule position | `run.step`; the learning rate follows from it |
-# | data-loader position | `run.loader` |
-# | RNG state | Python's `random`, NumPy's global generator, torch's: dropout and the loader's augmentation draw from them |
+# | [optimizer state](../../glossary.md#optimizer-state) | `run.optimizer` ([AdamW](../../glossary.md#adamw): two [moments](../../glossary.md#moments) for each parameter, and a count of steps) |
+# | step and schedule position | [`run.step`](../../glossary.md#global-step); the [learning rate](../../glossary.md#learning-rate) follows from it |
+# | [data-loader position](../../glossary.md#data-loader-position) | `run.loader` |
+# | [RNG state](../../glossary.md#rng-state) | Python's `random`, NumPy's global generator, torch's: [dropout](../../glossary.md#dropout) and the loader's [augmentation](../../glossary.md#augmentation) draw from them |
 #
-# Model, optimizer and loader each have `state_dict()` and `load_state_dict()`. For the generators, the course has
-# `capture_rng()` and `restore_rng(state)`; or ask each one yourself (`random.getstate`, `np.random.get_state`,
-# `torch.get_rng_state`).
+# Model, optimizer and loader each have [`state_dict()`](../../glossary.md#state-dict) and `load_state_dict()`. For the
+# generators, the course has `capture_rng()` and `restore_rng(state)`; or ask each one yourself (`random.getstate`,
+# `np.random.get_state`, `torch.get_rng_state`).
 #
 # **Write `capture(run)` and `restore(run, state)`.**
 #
 # - `capture` returns one object that holds all five. Call its parts as you like.
-# - `restore` puts them into another `run`, in place. That run was built from another seed, in a process that knows nothing of the
-#   first one. Do not build a run yourself, fill the one you are given: the check's runs are smaller than the one above.
+# - `restore` puts them into another `run`, in place. That run was built from another [seed](../../glossary.md#seed), in a
+#   process that knows nothing of the first one. Do not build a run yourself, fill the one you are given: the check's runs are
+#   smaller than the one above.
 # - The captured state must not change while the run trains on.
 #
-# The check runs both in fresh processes. It captures, trains on for a few steps, saves what you captured, kills, restores, looks at
-# the run before its first step, and lets it run on, past the end of an epoch and past the warm-up. Then it does it again. Every
-# check begins at another step, so its numbers change from one to the next.
+# The check runs both in fresh processes. It captures, trains on for a few steps, saves what you captured, kills, restores,
+# looks at the run before its first step, and lets it run on, past the end of an [epoch](../../glossary.md#epoch) and past the
+# [warm-up](../../glossary.md#warm-up). Then it does it again. Every check begins at another step, so its numbers change from
+# one to the next.
 #
 # <details><summary>Hint 1: where to begin</summary>
 #
@@ -254,8 +258,8 @@ except Exception as error:
 demo_file.unlink()
 
 # %% [markdown]
-# The new state is torn, and the old one is gone with it: both were in the one file. OPT-175B restarted about a hundred times.
-# A save that only works when nobody disturbs it is not one.
+# The new state is [torn](../../glossary.md#torn-write), and the old one is gone with it: both were in the one file. OPT-175B
+# restarted about a hundred times. A save that only works when nobody disturbs it is not one.
 #
 # **Write `save(state, folder)` and `load(folder)`.**
 #
@@ -276,13 +280,15 @@ demo_file.unlink()
 #
 # <details><summary>Hint 2</summary>
 #
-# `os.replace(a, b)` gives `a` the name `b`, in one step that cannot be seen half done, even if a `b` exists.
+# `os.replace(a, b)` gives `a` the name `b`, in [one step that cannot be seen half done](../../glossary.md#atomic-rename), even
+# if a `b` exists.
 # </details>
 #
 # <details><summary>Hint 3: what if the power fails?</summary>
 #
-# A kill ends the process; the operating system still writes what it was given. A power failure does not wait. `file.flush()` and
-# `os.fsync(file.fileno())` before the rename put the bytes on the disk. The check cannot pull a plug, but do it all the same.
+# A kill ends the process; the operating system still writes [what it was given](../../glossary.md#page-cache). A power failure
+# does not wait. `file.flush()` and [`os.fsync(file.fileno())`](../../glossary.md#fsync) before the rename put the bytes on the
+# disk. The check cannot pull a plug, but do it all the same.
 # </details>
 
 # %% nbgrader={"grade": false, "grade_id": "save-load", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -352,8 +358,9 @@ check.state_bytes(state_bytes)
 # %% [markdown]
 # ### What does a restart cost?
 #
-# A run saves every `interval` hours and is hit by `restarts` failures, at moments that have nothing to do with the
-# saves. **How many hours of training are lost and done again, in all, on average?** Leave aside the time that a restart itself takes.
+# A run saves every `interval` hours and is hit by `restarts` failures, at moments that have nothing to do with the saves. **How
+# many hours of training are [lost and done again](../../glossary.md#lost-work), in all, on average?** Leave aside the time that
+# a restart itself takes.
 
 # %% nbgrader={"grade": false, "grade_id": "lost-hours", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def lost_hours(restarts: int, interval: float) -> float:
@@ -431,8 +438,9 @@ from lastgood.teaching.views.trial import trial
 trial(capture, restore, save, load)
 
 # %% [markdown]
-# **If it says “bit-identical”**, you have built what many training frameworks do not have: a run that cannot be told from one that
-# was never killed. If it names a component, go back to the part that builds it; nothing is lost.
+# **If it says “[bit-identical](../../glossary.md#bit-identical)”**, you have built what many training frameworks do not have: a
+# run that cannot be told from one that was never killed. If it names a component, go back to the part that builds it; nothing
+# is lost.
 #
 # Save the notebook and press *Validate*. Then, for tomorrow: look at what *your* framework saves by default (lesson 18, “Going
 # further”).

@@ -10,7 +10,8 @@
 # # Lab 19. A supervisor that brings a run back
 #
 # You will write a program that watches a training run, finds out what became of it, and starts it again where it stood. It
-# faces real processes: they are killed, they hang, they leave, and one of their checkpoints is damaged.
+# faces real processes: they are killed, they [hang](../../glossary.md#hang), they leave, and one of their
+# [checkpoints](../../glossary.md#checkpoint) is damaged.
 #
 # - **Time**: 60 to 90 minutes. It is fine to stop after any part.
 # - **Before**: [Lesson 19](../../course/lessons/19_when_a_node_fails_mid_run.ipynb). Any word that feels slippery is in the
@@ -30,7 +31,8 @@
 # | F | two short answers | 6 |
 # | G | nothing: your supervisor stands trial | |
 #
-# Parts A to C are the three questions that a supervisor asks. Part D puts them into a loop of some fifteen lines.
+# Parts A to C are the three questions that a [supervisor](../../glossary.md#supervisor) asks. Part D puts them into a loop of
+# some fifteen lines.
 
 # %%
 import hashlib
@@ -50,10 +52,11 @@ from lastgood.teaching.checks.lab19 import check
 #
 # A `Job` is a small training run that somebody has to start, process by process. What befalls each process is written down
 # beforehand, in a `Plan`. Here the first one is killed at step 7, the second stops at step 7 and does not end, and the third is
-# told to leave.
+# [told to leave](../../glossary.md#preemption).
 #
-# `start` starts a process. `poll` waits for a few milliseconds and returns the exit status, or `None` as long as the process
-# is there. We poll each of them until it is at step 7, and then fifty times more. The first process takes some seconds to start.
+# `start` starts a process. `poll` waits for a few milliseconds and returns the [exit status](../../glossary.md#exit-status), or
+# `None` as long as the process is there. We poll each of them until it is at step 7, and then fifty times more. The first
+# process takes some seconds to start.
 
 # %%
 plan = Plan(seed=19, steps=12, fates=(Fate("killed", 7), Fate("hung", 7), Fate("told to leave", 7)))
@@ -67,11 +70,13 @@ with Job(plan) as job:
         print(f"{fate.kind:<13}  exit status {status}, step {process.step}, silent for {process.silence:.2f} s")
 
 # %% [markdown]
-# The first and the third left a status: minus the number of the signal. The second left nothing. By its status it is a
-# healthy process, today and next week. Only its silence tells: it gives a heartbeat at each step, and none has come.
+# The first and the third left a status: minus the number of the [signal](../../glossary.md#signal). The second left nothing. By
+# its status it is a healthy process, today and next week. Only its silence tells: it gives a
+# [heartbeat](../../glossary.md#heartbeat) at each step, and none has come.
 #
-# How long is too long? Between two heartbeats of this job there are never more than `PATIENCE` seconds. The *first* heartbeat may take
-# longer, because a process that starts has a checkpoint to load: `START_PATIENCE` seconds.
+# How long is too long? Between two heartbeats of this job there are never more than [`PATIENCE`](../../glossary.md#time-out)
+# seconds. The *first* heartbeat may take longer, because a process that starts has a checkpoint to load: `START_PATIENCE`
+# seconds.
 
 # %%
 print(f"PATIENCE {PATIENCE} s, START_PATIENCE {START_PATIENCE} s")
@@ -83,8 +88,8 @@ print(f"PATIENCE {PATIENCE} s, START_PATIENCE {START_PATIENCE} s")
 # | text | when |
 # |---|---|
 # | `"finished"` | it ended with status 0 |
-# | `"left"` | it was ended by SIGTERM |
-# | `"killed by SIGKILL"` | it was ended by another signal; the text has that signal's name |
+# | `"left"` | it was ended by [SIGTERM](../../glossary.md#sigterm) |
+# | [`"killed by SIGKILL"`](../../glossary.md#sigkill) | it was ended by another signal; the text has that signal's name |
 # | `"failed"` | it ended with an error of its own: any other status |
 # | `"hung"` | it is there, and has been silent for longer than it may |
 # | `"running"` | it is there, and may be |
@@ -148,17 +153,19 @@ with Job(Plan(seed=19, steps=20, fates=(Fate("corrupt", 13),))) as job:
 #
 # The second line shows another trap. `max` compares names as text, and takes `step-5` for the last one.
 #
-# A checkpoint of this job is a folder `step-N` with two files: `state.pt`, and `manifest.json`. The manifest holds
+# A checkpoint of this job is a folder `step-N` with two files: `state.pt`, and `manifest.json`. The
+# [manifest](../../glossary.md#manifest) holds
 #
 # - `run`, the name of the run that wrote it,
 # - `step`, its step,
-# - `bytes` and `sha256`, the length of `state.pt` and its SHA-256 in hex, as they were when it was written.
+# - `bytes` and `sha256`, the length of `state.pt` and its [SHA-256](../../glossary.md#checksum) in hex, as they were when it
+#   was written.
 #
 # A checkpoint can be bad in three ways:
 #
 # | word | what is wrong |
 # |---|---|
-# | torn | something is missing: no `manifest.json`, or half of one; no `state.pt`, or not all of its bytes |
+# | [torn](../../glossary.md#torn-write) | something is missing: no `manifest.json`, or half of one; no `state.pt`, or not all of its bytes |
 # | corrupt | all is there, and the SHA-256 is another |
 # | foreign | its manifest names another run, or another step than the name of its folder |
 #
@@ -240,8 +247,9 @@ with Job(Plan(seed=19, steps=20, poison=8)) as job:
         print(f"died at step {process.step}:", process.output().splitlines()[-1])
 
 # %% [markdown]
-# Bit-identical restarts have their price: what fails once at a step fails there each time. Such a step is a poison step.
-# No restart mends it, so a supervisor has to notice, stop, and call somebody.
+# [Bit-identical](../../glossary.md#bit-identical) restarts have their price: what fails once at a step fails there each time.
+# Such a step is a [poison step](../../glossary.md#poison-step). No restart mends it, so a supervisor has to notice, stop, and
+# call somebody.
 #
 # But it must not be hasty. A run of months dies a hundred times. As long as each process gets further than all before it,
 # there is no reason to give up.
@@ -319,7 +327,8 @@ with Job(Plan(seed=19, steps=12, fates=(Fate("killed", 9),))) as job:
 # Your function runs in a process of its own, as the job's do. A loop that polls or starts for ever is ended, and you are told what it
 # waited for. So is one that does neither, after 20 seconds. What it printed last stands below the points.
 #
-# (A real supervisor also waits before a restart, longer each time: a back-off. Leave it out here, it would only cost you time.)
+# (A real supervisor also waits before a restart, longer each time: a [back-off](../../glossary.md#back-off). Leave it out here,
+# it would only cost you time.)
 #
 # <details><summary>Hint 1: the outline</summary>
 #
@@ -439,8 +448,9 @@ check.lost_steps(lost_steps)
 # %% [markdown]
 # ### How much of the time was training?
 #
-# The effective training time ratio (ETTR) is productive time divided by the wall-clock time of the run. Productive is the
-# time of the steps that the run consists of in the end. Steps that were lost are not productive, and neither are saves and waiting.
+# The [effective training time ratio](../../glossary.md#ettr) (ETTR) is productive time divided by the wall-clock time of the
+# run. Productive is the time of the steps that the run consists of in the end. Steps that were lost are not productive, and
+# neither are saves and waiting.
 #
 # **Write `ettr(events, hours_per_step)`.** Each step takes `hours_per_step`. `hours` of an event is the time since the run began;
 # the last event is `finished`.
@@ -487,7 +497,7 @@ check.ettr(ettr)
 # ## G. Your supervisor on trial
 #
 # Nothing to write here. Your four functions get a longer job: ten failures of all kinds, in an order that is drawn
-# from the seed. Try others.
+# from the [seed](../../glossary.md#seed). Try others.
 
 # %%
 with Job(drawn(seed=175, rounds=2)) as job:
@@ -495,8 +505,9 @@ with Job(drawn(seed=175, rounds=2)) as job:
     compare(job)
 
 # %% [markdown]
-# **If it says “bit-identical”**, you have built the core of what OPT's team had at the end of December. What a real one has beyond it, you
-# can read in `lastgood/recovery/supervise/__init__.py`: a back-off, spare hosts that run out, storage that is full for a while.
+# **If it says “bit-identical”**, you have built the core of what OPT's team had at the end of December. What a real one has
+# beyond it, you can read in `lastgood/recovery/supervise/__init__.py`: a back-off, [spare](../../glossary.md#spare)
+# [hosts](../../glossary.md#host) that run out, storage that is full for a while.
 #
 # Save the notebook and press *Validate*. Then, for tomorrow: what does the launcher that *you* use do with a process that hangs
 # (lesson 19, “Real-world reps”)?

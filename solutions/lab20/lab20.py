@@ -47,8 +47,8 @@ from lastgood.teaching.checks.lab20.shown import many_lives, one_life, wrong_sig
 #
 # ### A host's year, a job's day
 #
-# OPT-175B ran on 124 hosts. Divide its estimated restarts among them, and each host gives cause for one in 71 days. Does a run
-# with such hosts have weeks before it? We draw, for each host, when it fails for the first time.
+# OPT-175B ran on 124 [hosts](../../glossary.md#host). Divide its estimated restarts among them, and each host gives cause for
+# one in 71 days. Does a run with such hosts have weeks before it? We draw, for each host, when it fails for the first time.
 
 # %%
 first_failures = np.random.default_rng(20).exponential(71.0, size=124)  # days
@@ -57,8 +57,9 @@ print("the first five of 124 hosts fail after", np.sort(first_failures)[:5].roun
 # %% [markdown]
 # Each host is good for months, and together they do not last. A job stops when *any* of its hosts fails.
 #
-# **Write `job_mtbf(hosts, per_1000_host_days)`.** It returns the mean time between failures of the job, in hours.
-# `per_1000_host_days` is the usual rate: how many failures there are in 1,000 days of one host, or in one day of 1,000 hosts.
+# **Write `job_mtbf(hosts, per_1000_host_days)`.** It returns the [mean time between failures](../../glossary.md#mtbf) of the
+# job, in hours. `per_1000_host_days` is the usual [rate](../../glossary.md#failure-rate): how many failures there are in 1,000
+# days of one host, or in one day of 1,000 hosts.
 #
 # <details><summary>Hint</summary>
 #
@@ -94,8 +95,9 @@ for steps in (1, 10, 100, 1000):
 # At one step, more than two and a half days of saving for each week of work, against one failure in a week. Seldom is no answer either: who
 # saves each 1,000 steps can lose 29 hours in one moment.
 #
-# **Write `waste(interval, save_cost, mtbf, restart_cost)`.** It returns the wasted fraction to first order, as a number such as
-# 0.04: saves as a share of the work, and lost work and restarts as a share of the time. `interval` is the work between two saves.
+# **Write `waste(interval, save_cost, mtbf, restart_cost)`.** It returns the [wasted fraction](../../glossary.md#waste) to
+# [first order](../../glossary.md#first-order), as a number such as 0.04: saves as a share of the work, and [lost
+# work](../../glossary.md#lost-work) and restarts as a share of the time. `interval` is the work between two saves.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -135,8 +137,8 @@ print(f"wasted, to first order: {(20 / 60) / 2 + 2 / (2 * 1) + 0.5 / 1:.0%} of t
 # adds up small shares, and these are not small. It knows nothing of failures that strike during saves and restarts, or of a
 # stretch that is hit twice.
 #
-# The expected time counts all of it, where failures come without a memory (with δ the cost of a save, M the mean time between failures,
-# R the cost of a restart, τ the interval, W the work in all):
+# The expected time counts all of it, where failures come [without a memory](../../glossary.md#memoryless) (with δ the cost of a
+# save, M the mean time between failures, R the cost of a restart, τ the interval, W the work in all):
 #
 # $$T(\tau) = M e^{R/M} \left(e^{(\tau+\delta)/M} - 1\right) \frac{W}{\tau}$$
 #
@@ -165,8 +167,8 @@ check.expected_time(expected_time)
 #
 # ### The lowest point
 #
-# A save takes 2 h, a failure comes every 4 h: a run in great trouble. Somebody remembers Young's formula, and that the save has to
-# get in somehow.
+# A save takes 2 h, a failure comes every 4 h: a run in great trouble. Somebody remembers [Young's
+# formula](../../glossary.md#young-formula), and that the save has to get in somehow.
 
 # %%
 wrong_sign()
@@ -232,12 +234,13 @@ gaps = np.full(5, 10.1)
 print("lost work, h:", (gaps % 5.0).round(1), "  by the formula's average, each:", (5.0 - 0.25) / 2)
 
 # %% [markdown]
-# Each failure comes 6 minutes after a save was finished. Regular failures can be planned around. Real ones cannot, and a simulation
-# that spaces them evenly is about another world. Without a memory, the gaps from one failure to the next are *exponential*: many short ones, and a few that are several times the mean.
+# Each failure comes 6 minutes after a save was finished. Regular failures can be planned around. Real ones cannot, and a
+# simulation that spaces them evenly is about another world. Without a memory, the gaps from one failure to the next are
+# [*exponential*](../../glossary.md#exponential-distribution): many short ones, and a few that are several times the mean.
 #
 # **Write `failure_times(mtbf, hours, generator)`.** It returns the times of all failures in a run's first `hours`, ascending, in
 # hours since its beginning, as a list or an array. `generator` is one of numpy's, such as `np.random.default_rng(1)`; draw from it,
-# so that the same seed gives the same failures.
+# so that the same [seed](../../glossary.md#seed) gives the same failures.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -477,8 +480,8 @@ for hours in (1.0, 1.6, 1.9):
     print(f"more than {hours} h: {np.mean(losses > hours):.0%}")
 
 # %% [markdown]
-# Every other failure costs more than the hour. An average is no bound. A bound says how much, and how surely: “no more than 1.6 h,
-# eight times in ten”.
+# Every other failure costs more than the hour. An average is no [bound](../../glossary.md#rpo). A bound says how much, and how
+# surely: “no more than 1.6 h, eight times in ten”.
 #
 # **Write `plan(bound, probability, save_cost, mtbf, best)`.** It returns the interval at which a failure loses no more than `bound` hours of
 # work with that `probability`, and of all such intervals the one that costs least in saves and lost work. `best(save_cost, mtbf)` is the

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from autograder import build, lint, notebooks
 from autograder.cli import app
 from autograder.nbgrader_env import environment, run_nbgrader
+from lastgood.teaching.study.identity import LEDGER
 
 REPO_ROOT = Path(__file__).resolve().parents[2]
 LESSON, MASTER = Path("course/lessons/01_first.md"), Path("solutions/lab99/lab99.py")
@@ -205,6 +206,41 @@ def test_check_reports_what_is_out_of_step_and_nothing_else(
     found = build.check(course)
     assert len(found) == 1
     assert found[0].startswith(said)
+
+
+def ask(course: Path, question: str) -> None:
+    text = f"{LESSON_TEXT}\n▢ {question}\n\n<details><summary>Check</summary>\n\nSo.\n\n</details>\n"
+    (course / LESSON).write_text(text)
+
+
+def test_the_build_writes_down_which_question_is_which_and_knows_it_again_after_a_small_edit(
+    course: Path,
+) -> None:
+    ask(course, "Why does a run that was killed go on where it stopped?")
+    assert build.build(course)[-1] == LEDGER
+    [(first, text)] = json.loads((course / LEDGER).read_text()).items()
+    assert text == "Why does a run that was killed go on where it stopped?"
+    assert build.build(course) == []
+    ask(course, "Why does a run that was killed go on where it had stopped?")
+    build.build(course)
+    assert list(json.loads((course / LEDGER).read_text())) == [first]
+    ask(course, "What is lost?")
+    build.build(course)
+    assert list(json.loads((course / LEDGER).read_text())) != [first]
+    assert build.check(course) == []
+
+
+def test_ids_of_questions_that_are_out_of_step_are_reported(course: Path) -> None:
+    ask(course, "Why?")
+    build.build(course)
+    (course / LEDGER).unlink()
+    assert build.check(course) == ["course/cards.json: not what the questions make; run `autograder build`"]
+
+
+def test_a_malformed_question_is_named_and_stops_the_build(course: Path) -> None:
+    (course / LESSON).write_text(f"{LESSON_TEXT}\n▢ Why?\n")
+    with pytest.raises(build.BuildError, match=r"01_first\.ipynb, cell 5, line \d+: has no Check under it"):
+        build.build(course)
 
 
 def test_the_command_ends_with_status_1_and_the_list(course: Path) -> None:

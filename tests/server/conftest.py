@@ -103,10 +103,10 @@ def real_jupyter(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> 
     """JupyterLab on a copy of what the course ships, with `work/` as `lastgood lab` makes it."""
     home = tmp_path_factory.mktemp("real-jupyter")
     root = home / "course"
-    for shipped in ("course/lessons", "labs"):
+    for shipped in ("course/lessons", "course/questions", "labs"):
         shutil.copytree(repository / shipped, root / shipped)
-    for shipped in ("glossary.md", "nbgrader_config.py"):
-        shutil.copy(repository / shipped, root)
+    for shipped in ("course/cards.json", "glossary.md", "nbgrader_config.py"):
+        shutil.copy(repository / shipped, root / shipped)
     start(root)
     with serving(root, home) as server:
         yield server

@@ -21,7 +21,7 @@ _RICH = '<div style="white-space: normal; font-family: var(--jp-content-font-fam
 _PLAIN = '<span style="white-space: pre-wrap; overflow-wrap: anywhere">{}</span>'
 _HEADING = re.compile(r"^#+ +(.+?) *#*$", re.MULTILINE)
 
-_FRESH = "Move it elsewhere, run `lastgood start` for a fresh copy, and copy your answers over."
+_FRESH = "`lastgood reset` puts a fresh copy there and keeps this one beside it. Then copy your answers over."
 
 
 class RichValidator(Validator):  # type: ignore[misc]  # nbgrader has no types

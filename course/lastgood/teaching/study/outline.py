@@ -101,11 +101,22 @@ def _stage(kind: str, root: Path, notebook: Path, copy: Path) -> Stage | None:
 
 
 def _markdown(path: Path) -> str:
-    """The text of a notebook. Not with nbformat, whose import takes longer than all else here."""
+    return "\n\n".join(text for _, text in markdown_cells(path))
+
+
+def markdown_cells(path: Path) -> list[tuple[int, str]]:
+    """The texts of a notebook, each with its cell's number, from 1. Raises OutlineError.
+
+    Not with nbformat, whose import takes longer than all else here.
+    """
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         # A cell's source is one text or a list of lines.
-        return "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+        return [
+            (number, "".join(cell["source"]))
+            for number, cell in enumerate(cells, start=1)
+            if cell["cell_type"] == "markdown"
+        ]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OutlineError(
             f"{path} cannot be read as a notebook ({type(error).__name__}: {error}). "

@@ -139,20 +139,26 @@ class _Each:
 
 _NUMBER = "a number from 0 on"
 _TEXT = "a text"
+_RATING = "a time and again, hard, good or easy"
 _POINTS = {"earned": _NUMBER, "possible": _NUMBER}
 _SHAPE: Final = {
     "version": f"the number {VERSION}",
     "lessons": _Each({"read": _TEXT, "reps": _Each({"done": _TEXT, "text": _TEXT})}),
     "labs": _Each({"validated": _TEXT, **_POINTS, "exercises": _Each(_POINTS)}),
+    "reviews": _Each({"text": _TEXT, "ratings": [_RATING], "gone": _TEXT}),
     "set_aside": _Each({"when": _TEXT, "why": _TEXT}),
 }
-_NEEDED: Final = ("version", "done", "validated", "earned", "possible", "why")
+_NEEDED: Final = ("version", "done", "validated", "earned", "possible", "ratings", "why")
 
 
 def _fault(value: Any, shape: Any, place: str) -> str:
     """What is wrong with a value of this shape, in words; empty where nothing is."""
     if isinstance(shape, str):
         return "" if _fits(value, shape) else f"has no proper value where {place} should be {shape}"
+    if isinstance(shape, list):
+        if not isinstance(value, list):
+            return f"has no proper value where {place} should be a list, in square brackets"
+        return next(filter(None, (_fault(one, shape[0], f"each of {place}") for one in value)), "")
     if not isinstance(value, dict):
         return f"has no proper value where {place} should be an object, in curly brackets"
     parts = dict.fromkeys(value, shape.value) if isinstance(shape, _Each) else shape
@@ -168,9 +174,20 @@ def _fault(value: Any, shape: Any, place: str) -> str:
 def _fits(value: Any, shape: str) -> bool:
     if shape == _TEXT:
         return isinstance(value, str)
+    if shape == _RATING:
+        return isinstance(value, str) and _is_rating(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return 0 <= value < 1e9 if shape == _NUMBER else value == VERSION
+
+
+def _is_rating(line: str) -> bool:
+    when, _, rating = line.partition(" ")
+    try:
+        # Dates near the ends of the calendar cannot be computed with.
+        return 1900 < datetime.fromisoformat(when).year < 3000 and rating in ("again", "hard", "good", "easy")
+    except ValueError:
+        return False
 
 
 def _set_aside(file: Path, unusable: _UnusableError) -> Content:

@@ -1,0 +1,57 @@
+"""From what a learner typed, a lab and an exercise: for the commands that take both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from lastgood.exercises import Exercise, ExerciseError, exercises, find, listed
+from lastgood.workspace import WorkspaceError, find_root, lab_name
+
+NAMED = "An exercise: its function, its part such as C2, or its grade_id."
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An exercise of a lab, and what to type for the two: `18 save`."""
+
+    root: Path
+    lab: str
+    exercise: Exercise
+
+    @property
+    def number(self) -> str:
+        return self.lab.removeprefix("lab")
+
+    @property
+    def typed(self) -> str:
+        return f"{self.number} {self.exercise.name}"
+
+
+@contextmanager
+def told(*kinds: type[Exception]) -> Iterator[None]:
+    """Print an error of these kinds as the message it bears, and exit with 1."""
+    try:
+        yield
+    except kinds as error:
+        typer.secho(str(error), fg=typer.colors.RED, err=True)
+        raise typer.Exit(1) from None
+
+
+def chosen(command: str, lab: str, exercise: str | None) -> Chosen:
+    """The exercise that is meant. Where none is named, list them, say how to name one, and exit with 1."""
+    with told(WorkspaceError, ExerciseError):
+        root = find_root()
+        name = lab_name(root, lab)
+        found = exercises(root, name)
+        if exercise is not None:
+            return Chosen(root, name, find(found, exercise, name))
+    number = name.removeprefix("lab")
+    typer.echo(f"The exercises of lab {number}:\n{listed(found)}")
+    if found:
+        typer.echo(f"Name one by its part or by its function: `lastgood {command} {number} {found[0].name}`.")
+    raise typer.Exit(1)
