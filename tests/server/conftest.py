@@ -125,6 +125,22 @@ FLAGS = [
 ]
 
 
+# JupyterLab takes cells out of the page that are not in sight: scroll until the element stays where it is.
+BRING_UP = """element => new Promise((done, fail) => {
+  let last, same = 0, looks = 0;
+  const look = () => {
+    element.scrollIntoView({ block: "center" });
+    const { top } = element.getBoundingClientRect();
+    same = element.isConnected && top === last ? same + 1 : 0;
+    last = top;
+    if (same === 3) done();
+    else if (++looks === 100) fail(new Error("it keeps moving"));
+    else setTimeout(look, 200);
+  };
+  look();
+})"""
+
+
 @pytest.fixture(scope="module")  # a running Playwright would keep other modules from asyncio.run
 def browser(chromium: str) -> Iterator["Browser"]:
     from playwright.sync_api import expect, sync_playwright

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from lastgood.workspace import WORK, lab_notebook
 
-from .conftest import Server
+from .conftest import BRING_UP, Server
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -60,8 +60,13 @@ def serious(page: Page, within: list[str]) -> list[str]:
 def cards_of(notebook: Locator) -> Locator:
     """The cards of a notebook that runs to its end, brought into sight."""
     cards = notebook.locator(".lastgood-cards")
-    expect(cards).to_be_attached()
-    cards.evaluate("element => element.scrollIntoView({block: 'start'})")
+    outer = notebook.locator(".jp-WindowedPanel-outer")
+    for _ in range(600):  # they are in the page only near to where it is scrolled to
+        if cards.count():
+            break
+        outer.evaluate("e => e.scrollTop > 0 ? e.scrollBy(0, -300) : e.scrollTo(0, e.scrollHeight)")
+        notebook.page.wait_for_timeout(200)
+    cards.evaluate(BRING_UP)
     expect(cards).to_be_in_viewport()
     return cards
 
@@ -180,7 +185,7 @@ def test_the_lab_says_what_is_wrong_and_once_it_is_mended_validate_passes(
     check = lab.locator(".jp-CodeCell", has_text="check.lost_hours(").last
     report = check.locator(".lastgood-report")
     expect(report).to_be_attached()
-    report.evaluate("element => element.scrollIntoView({block: 'center'})")
+    report.evaluate(BRING_UP)
     expect(report).to_contain_text("0 of")
     expect(report.locator("tr").first).to_contain_text("✗")
     shoot(page, "lab-wrong")

@@ -11,25 +11,13 @@ from playwright.sync_api import Locator, Page, expect
 
 from lastgood.workspace import WORK
 
+from .conftest import BRING_UP
+
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 TROUBLE = "[data-mime-type$='jupyter.error'], [data-mime-type$='jupyter.stderr']"
 LESSON = WORK / "lessons/20_how_often_to_save.ipynb"
 REP = "Count the failures of a job"
-# JupyterLab takes cells out of the page that are not in sight: scroll until the element stays where it is.
-BRING_UP = """element => new Promise((done, fail) => {
-  let last, same = 0, looks = 0;
-  const look = () => {
-    element.scrollIntoView({ block: "center" });
-    const { top } = element.getBoundingClientRect();
-    same = element.isConnected && top === last ? same + 1 : 0;
-    last = top;
-    if (same === 3) done();
-    else if (++looks === 100) fail(new Error("it keeps moving"));
-    else setTimeout(look, 200);
-  };
-  look();
-})"""
 
 
 def choose(page: Page, menu: str, *items: str) -> None:
