@@ -125,6 +125,8 @@ FLAGS = [
 ]
 
 
+# MathJax, as far as a page asks it for anything: every part of it is a function that does nothing.
+NO_MATH = "const any = new Proxy(function () {}, {get: () => any, apply: () => any}); window.MathJax = any"
 # JupyterLab takes cells out of the page that are not in sight: scroll until the element stays where it is.
 BRING_UP = """element => new Promise((done, fail) => {
   let last, same = 0, looks = 0;

@@ -8,7 +8,7 @@ import pytest
 
 from ..hostile.attacks.pages import PAGES
 from ..hostile.classroom import LAB, Classroom
-from .conftest import Server, serving, watched_page
+from .conftest import NO_MATH, Server, serving, watched_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
@@ -25,8 +25,6 @@ WAITING = """() => [...document.querySelectorAll("*")].flatMap(e => [...e.attrib
     .filter(a => a.name.startsWith("on") && a.value.includes("owned")
         || /^\\s*(javascript|data:text)/i.test(a.value))
     .map(a => `${e.tagName} ${a.name}=${a.value}`))"""
-# MathJax, as far as a page asks it for anything: every part of it is a function that does nothing.
-NO_MATH = "const any = new Proxy(function () {}, {get: () => any, apply: () => any}); window.MathJax = any"
 ELSEWHERE = ("https://cdnjs.cloudflare.com/",)  # where nbconvert's pages have MathJax from
 
 

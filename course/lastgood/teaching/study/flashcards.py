@@ -29,9 +29,10 @@ _RATE: Final = "How well did you know it?"
 _STYLE: Final = (
     "<style>.lastgood-cards .widget-html-content, .lastgood-cards .widget-htmlmath-content"
     " {white-space:normal; line-height:1.45; height:auto}"
-    ".lastgood-cards .widget-radio-box label {display:flex; align-items:flex-start; gap:6px; height:auto;"
-    " white-space:normal; line-height:1.45; margin-bottom:6px; width:auto; max-width:640px}"
-    ".lastgood-cards .widget-radio-box input {flex:none; margin:4px 0 0}"
+    ".lastgood-cards .widget-radio-box label {display:flex; flex-direction:row-reverse;"
+    " justify-content:flex-end; align-items:flex-start; gap:8px; height:auto; white-space:normal;"
+    " line-height:1.45; margin-bottom:6px; width:auto; max-width:640px}"
+    ".lastgood-cards .widget-radio-box input {flex:none; margin:3px 0 0}"
     # What was answered is to be read beside the Check, though it can no longer be changed.
     ".lastgood-cards :disabled {opacity:1}"
     ".lastgood-cards textarea:disabled, .lastgood-cards input:disabled"
