@@ -55,8 +55,8 @@ def test_a_question_that_is_not_whole_is_an_error_with_its_place(text, said):
 
 
 def test_a_file_has_numbers_and_options(cards):
-    number, (amount, option) = from_file(cards)
-    assert number == "18"
+    stage, (amount, option) = from_file(cards)
+    assert stage == "lesson 18"
     assert amount.text.endswith("How much is written? Answer in GB.")
     assert isinstance(amount.form, Numeric)
     assert (amount.form.right.number, amount.form.right.unit, amount.form.within) == (80.4, "GB", 0.02)

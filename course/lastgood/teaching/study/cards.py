@@ -78,8 +78,8 @@ def _asked(root: Path) -> Iterator[tuple[str, str, Question]]:
         number = name.removeprefix("lab")
         yield from _in_notebook(root / LABS / name / f"{name}.ipynb", root, number, f"lab {number}")
     for path in sorted((root / QUESTIONS).glob("[0-9][0-9].md")):
-        number, found = in_file(path, root)
-        yield from ((number, f"questions to lesson {number}", question) for question in found)
+        stage, found = in_file(path, root)
+        yield from ((path.stem, f"questions to {stage}", question) for question in found)
 
 
 def _in_notebook(path: Path, root: Path, number: str, where: str) -> Iterator[tuple[str, str, Question]]:

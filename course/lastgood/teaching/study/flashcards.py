@@ -32,7 +32,7 @@ _STYLE: Final = (
     ".lastgood-cards .widget-radio-box label {display:flex; flex-direction:row-reverse;"
     " justify-content:flex-end; align-items:flex-start; gap:8px; height:auto; white-space:normal;"
     " line-height:1.45; margin-bottom:6px; width:auto; max-width:640px}"
-    ".lastgood-cards .widget-radio-box input {flex:none; margin:3px 0 0}"
+    ".lastgood-cards .widget-radio-box input {flex:none; margin:0}"
     # What was answered is to be read beside the Check, though it can no longer be changed.
     ".lastgood-cards :disabled {opacity:1}"
     ".lastgood-cards textarea:disabled, .lastgood-cards input:disabled"

@@ -21,7 +21,7 @@ MARK: Final = "▢"
 CHECK: Final = "<details><summary>Check</summary>"
 END: Final = "</details>"
 
-_TITLE: Final = re.compile(r"# Questions to lesson (?P<number>\d\d)")
+_TITLE: Final = re.compile(r"# Questions to (?P<stage>(?:lesson|lab) (?P<number>\d\d))")
 _OPTION: Final = re.compile(r"- \*\*(?P<name>[A-Z])\.\*\* (?P<text>.+)", re.DOTALL)
 _RIGHT_OPTION: Final = re.compile(r"\*\*(?P<name>[A-Z])\.\*\* (?P<text>.+)", re.DOTALL)
 _ASKED: Final = re.compile(r"Answer (?:in (?P<unit>[^.?!]+)|with a number)\.$")
@@ -69,7 +69,7 @@ def in_lesson(text: str, place: Place) -> list[Question]:
 
 
 def in_file(path: Path, root: Path) -> tuple[str, list[Question]]:
-    """The lesson that a file `course/questions/NN.md` is for, and its questions. Raises QuestionError."""
+    """What a file `course/questions/NN.md` is for, "lesson 18", and its questions. Raises QuestionError."""
     name = path.relative_to(root).as_posix()
     try:
         text = path.read_text(encoding="utf-8")
@@ -90,7 +90,7 @@ def in_file(path: Path, root: Path) -> tuple[str, list[Question]]:
                 f"{question.place}: has neither options (- **A.** …) nor ends with “Answer in GB.”, in its "
                 "unit, or “Answer with a number.”"
             )
-    return title["number"], found
+    return title["stage"], found
 
 
 def _raw(text: str, place: Place) -> Iterator[_Raw]:
