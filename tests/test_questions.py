@@ -93,7 +93,8 @@ def test_a_file_is_laid_out_as_the_others(path: Path) -> None:
     """So that it can be read as plain Markdown, and diffs show what was meant."""
     text = path.read_text(encoding="utf-8")
     head, *blocks = text.split("\n\n\n")
-    assert re.fullmatch(rf"# Questions to {'lab' if path.stem == '00' else 'lesson'} {path.stem}\n\n[^\n]+\.", head)
+    stage = "lab" if path.stem == "00" else "lesson"
+    assert re.fullmatch(rf"# Questions to {stage} {path.stem}\n\n[^\n]+\.", head)
     option, point = r"- \*\*[A-D]\.\*\* [^\n]+\n", r"- \*\*[^*\n]+\.\*\* [^\n]+\n"
     for block in blocks:
         whole = (
