@@ -87,12 +87,12 @@ def test_what_cannot_be_judged_is_told_and_can_be_mended(panel):
 
 def test_an_option_that_is_taken_brings_its_own_explanation(panel):
     go_to(panel, "rename last")
-    assert [label for label, _ in panel.options.options] == [
-        "A. The rename itself.",
-        "B. A sync of the folder.",
-    ]
+    offered = [button for button in panel.options.buttons.values() if shown(button)]
+    assert [button.description for button in offered] == ["A. The rename itself.", "B. A sync of the folder."]
     assert panel.options.value is None, "none is taken beforehand"
-    panel.options.value = "A"
+    for taken in offered[::-1]:
+        taken.click()
+        assert [button.description.startswith("✓") for button in offered] == [one is taken for one in offered]
     panel.reveal.click()
     assert "Not A. It is atomic, and that is another thing." in panel.check.value
     assert panel.options.disabled
@@ -100,7 +100,7 @@ def test_an_option_that_is_taken_brings_its_own_explanation(panel):
 
 def test_what_was_taken_once_is_not_taken_beforehand_the_next_time(panel):
     go_to(panel, "rename last")
-    panel.options.value = "A"
+    panel.options.buttons["A"].click()
     while panel.card:
         rate(panel, "again")
     panel.again.click()
@@ -148,8 +148,8 @@ def test_focus_goes_to_what_comes_next(panel, monkeypatch):
     rate(panel, "good")
     assert order == ["Again: in 10 minutes", "Your answer"]
     go_to(panel, "rename last")
-    assert order[-1] == "Reveal the Check", "radio buttons cannot be given focus"
-    panel.options.value = "B"
+    assert order[-1] == "A. The rename itself."
+    panel.options.buttons["B"].click()
     panel.reveal.click()
     assert order[-1].startswith("Good: ")
     while panel.card:
@@ -159,7 +159,13 @@ def test_focus_goes_to_what_comes_next(panel, monkeypatch):
 
 def test_every_control_has_a_label_that_is_read_out(panel):
     panel.reveal.click()
-    controls = [panel.words, panel.options, panel.number, panel.reveal, panel.again, *panel.ratings.values()]
+    controls = [
+        panel.words,
+        panel.number,
+        panel.reveal,
+        panel.again,
+        *panel.ratings.values(),
+    ]
     assert all(control.description for control in controls)
     panel.ratings["good"].click()
     assert "role='status'" in panel.told.value

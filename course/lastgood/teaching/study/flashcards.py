@@ -17,6 +17,7 @@ from lastgood.teaching.study.answers import AnswerError, Choice, Verdict
 from lastgood.teaching.study.cards import Card
 from lastgood.teaching.study.deck import Deck, counted
 from lastgood.teaching.study.markup import html, plain
+from lastgood.teaching.study.options import STYLE, Options
 from lastgood.teaching.study.schedule import RATINGS
 from lastgood.teaching.study.store import StoreError
 from lastgood.teaching.views.controls import PAUSE, call_later, paragraph
@@ -29,16 +30,11 @@ _RATE: Final = "How well did you know it?"
 _STYLE: Final = (
     "<style>.lastgood-cards .widget-html-content, .lastgood-cards .widget-htmlmath-content"
     " {white-space:normal; line-height:1.45; height:auto}"
-    ".lastgood-cards .widget-radio-box label {display:flex; flex-direction:row-reverse;"
-    " justify-content:flex-end; align-items:flex-start; gap:8px; height:auto; white-space:normal;"
-    " line-height:1.45; margin-bottom:6px; width:auto; max-width:640px}"
-    ".lastgood-cards .widget-radio-box input {flex:none; margin:0}"
     # What was answered is to be read beside the Check, though it can no longer be changed.
     ".lastgood-cards :disabled {opacity:1}"
     ".lastgood-cards textarea:disabled, .lastgood-cards input:disabled"
     " {color:var(--jp-content-font-color1); -webkit-text-fill-color:var(--jp-content-font-color1)}"
-    ".lastgood-cards .widget-radio, .lastgood-cards .widget-radio-box {height:auto; max-height:none;"
-    " width:auto; overflow:visible}</style>"
+    f"{STYLE}</style>"
 )
 
 
@@ -73,9 +69,7 @@ class Flashcards:
         self.words = widgets.Textarea(
             description="Your answer", rows=4, layout=widgets.Layout(**wide), placeholder="In your own words"
         )
-        self.options = widgets.RadioButtons(
-            options=[], description="Your answer", layout=widgets.Layout(width="100%", max_width="760px")
-        )
+        self.options = Options()
         self.number = widgets.Text(description="Your answer", layout=widgets.Layout(**wide))
         self.reveal = self._button("Reveal the Check", self._on_reveal)
         self.ratings = {
@@ -83,7 +77,7 @@ class Flashcards:
         }
         self.again = self._button("Look again", self._on_again)
         answer = widgets.VBox(
-            [self.words, self.options, self.number, self.reveal],
+            [self.words, self.options.widget, self.number, self.reveal],
             layout=widgets.Layout(flex="1 1 320px", overflow="visible"),
         )
         self.check.layout.flex = "1 1 320px"
@@ -145,10 +139,7 @@ class Flashcards:
         self.question.value = html(card.text)
         self.words.value = self.number.value = ""
         if isinstance(card.form, Choice):
-            self.options.options = [
-                (f"{name}. {plain(text)}", name) for name, text in card.form.options.items()
-            ]
-            self.options.index = None
+            self.options.ask({name: plain(text) for name, text in card.form.options.items()})
         elif card.form:
             self.number.placeholder = f"As {card.form.asked}"
 
@@ -186,9 +177,7 @@ class Flashcards:
             told = str(error)
         self._done += 1
         self._next(told)
-        # The first of the radio buttons cannot be given focus; what follows them can.
-        to = self.reveal if self._input is self.options else self._input
-        self._focus(to if self.card else self.again)
+        self._focus(self._input if self.card else self.again)
 
     def _on_again(self) -> None:
         self.deck.look_again()
