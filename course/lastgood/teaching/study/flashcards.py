@@ -31,7 +31,7 @@ _STYLE: Final = (
     "<style>.lastgood-cards .widget-html-content, .lastgood-cards .widget-htmlmath-content"
     " {white-space:normal; line-height:1.45; height:auto}"
     # What was answered is to be read beside the Check, though it can no longer be changed.
-    ".lastgood-cards :disabled {opacity:1}"
+    ".lastgood-cards :disabled, .lastgood-cards .lastgood-option.jupyter-button:disabled {opacity:1}"
     ".lastgood-cards textarea:disabled, .lastgood-cards input:disabled"
     " {color:var(--jp-content-font-color1); -webkit-text-fill-color:var(--jp-content-font-color1)}"
     f"{STYLE}</style>"
@@ -164,8 +164,8 @@ class Flashcards:
 
     def _judge(self, card: Card) -> Verdict | None:
         """What is said of the answer; None where only its author can say. Raises AnswerError."""
-        given = self._input.value
-        return card.form.judge(given) if card.form and (given or "").strip() else None
+        given: str = self._input.value or ""
+        return card.form.judge(given) if card.form and given.strip() else None
 
     def _on_rate(self, name: str) -> None:
         if self.card is None or self._rate.layout.display == "none":
