@@ -16,6 +16,7 @@ import typer
 from lastgood import workspace
 from lastgood.commands.anki import anki
 from lastgood.commands.hint import hint
+from lastgood.commands.inspect import inspect
 from lastgood.commands.plan import plan
 from lastgood.commands.progress import progress
 from lastgood.commands.reset import reset
@@ -174,3 +175,4 @@ app.command()(reset)
 app.command()(review)
 app.command()(term)
 app.command()(anki)
+app.command()(inspect)

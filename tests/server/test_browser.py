@@ -121,7 +121,7 @@ def test_the_table_and_the_bytes_of_each_component_are_shown(lesson, shoot):
     shoot(lesson.page, "lesson-weights")
 
 
-def test_unticking_changes_picture_and_sentence_and_ticking_by_a_key_brings_them_back(lesson, explorer, shoot):
+def test_unticking_changes_picture_and_sentence_and_ticking_by_key_brings_them_back(lesson, explorer, shoot):
     picture, sentence = explorer.locator("svg"), explorer.get_by_role("status")
     box = explorer.get_by_role("checkbox", name="RNG state")
     expect(sentence).to_contain_text("equal, bit for bit")
