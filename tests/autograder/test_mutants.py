@@ -18,11 +18,18 @@ ROOT = Path(__file__).resolve().parents[2]
 LABS = mutants.labs()
 MASTERS = {lab: mutants.master_text(ROOT, lab) for lab in LABS}
 VARIANTS = [(lab, variant) for lab in LABS for variant in mutants.variants(lab)]
+# Of labs whose checks start processes, `make test` tries every second one, and `make test-slow` the others.
+STARTS_PROCESSES = ("lab18", "lab19")
 each_variant = pytest.mark.parametrize(
     ("lab", "variant"),
     [
-        pytest.param(lab, v, id=f"{lab}-{v.name}", marks=[pytest.mark.slow] if v.slow else [])
-        for lab, v in VARIANTS
+        pytest.param(
+            lab,
+            v,
+            id=f"{lab}-{v.name}",
+            marks=[pytest.mark.slow] if v.slow or (n % 2 and lab in STARTS_PROCESSES) else [],
+        )
+        for n, (lab, v) in enumerate(VARIANTS)
     ],
 )
 # The exercises after a mutant's own take seconds where checks start processes: of these labs every third
