@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LABS = mutants.labs()
 MASTERS = {lab: mutants.master_text(ROOT, lab) for lab in LABS}
 VARIANTS = [(lab, variant) for lab in LABS for variant in mutants.variants(lab)]
-# Of labs whose checks start processes, `make test` tries every second one, and `make test-slow` the others.
+# Of labs whose checks start processes, `make test` tries every fourth one, and `make test-slow` the others.
 STARTS_PROCESSES = ("lab18", "lab19")
 each_variant = pytest.mark.parametrize(
     ("lab", "variant"),
@@ -27,7 +27,7 @@ each_variant = pytest.mark.parametrize(
             lab,
             v,
             id=f"{lab}-{v.name}",
-            marks=[pytest.mark.slow] if v.slow or (n % 2 and lab in STARTS_PROCESSES) else [],
+            marks=[pytest.mark.slow] if v.slow or (n % 4 and lab in STARTS_PROCESSES) else [],
         )
         for n, (lab, v) in enumerate(VARIANTS)
     ],

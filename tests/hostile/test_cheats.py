@@ -8,6 +8,7 @@ from .attacks.cheats import CHEATS, CONTROL
 from .classroom import FIRST, Classroom, honest, watching
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.needs_bwrap,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),  # nbgrader's own, in this process
 ]

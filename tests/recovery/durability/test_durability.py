@@ -54,6 +54,7 @@ def test_a_rename_into_place_survives_every_moment() -> None:
     assert not found.reference
 
 
+@pytest.mark.slow
 def test_the_librarys_own_checkpoints_survive_every_moment() -> None:
     @here
     def save(captured: Any, folder: str) -> None:
@@ -137,7 +138,11 @@ def test_a_load_that_gives_back_something_else_names_the_component() -> None:
 
 @pytest.mark.parametrize(
     "capture",
-    [here(lambda run: (_ for _ in ()).throw(NotImplementedError)), here(lambda run: {}), here(state.capture)],
+    [
+        here(lambda run: (_ for _ in ()).throw(NotImplementedError)),
+        pytest.param(here(lambda run: {}), marks=pytest.mark.slow),
+        pytest.param(here(state.capture), marks=pytest.mark.slow),
+    ],
     ids=["blank", "captures nothing", "imported"],
 )
 def test_an_unusable_capture_is_stood_in_for_so_that_save_and_load_are_judged_alone(capture: Any) -> None:
