@@ -46,8 +46,11 @@ def home(path: str, shown: list[str]) -> tuple[bool, str]:
 def unwritable(paths: list[str]) -> tuple[bool, str]:
     """Try to write a file into folders, and look for other places that can be written."""
     wrote = []
+    own = os.stat(_OWN[0]).st_dev  # what lies below it on the machine may have folders of its name there
     for folder in paths:
         with suppress(OSError):
+            if os.stat(folder).st_dev == own:
+                continue
             path = os.path.join(folder, ".lastgood-doctor")
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
             os.unlink(path)
