@@ -41,7 +41,6 @@ def grade(
     from autograder.course import LOGS, Course, CourseError
     from autograder.runner import screen
     from autograder.runner.blank import BlankError
-    from autograder.runner.interrupt import heeding
     from autograder.runner.ledger import LedgerError
     from autograder.runner.places import PlaceError, place
     from autograder.runner.run import RunError, Wish
@@ -58,8 +57,7 @@ def grade(
             place(course, lab, workers, scheduler) as workers_there,
             closing(graded(course, lab, workers_there, wish)) as events,
         ):
-            heeded = heeding(events)
-            done = screen.print_lines(heeded) if as_json else screen.show(heeded, console)
+            done = screen.print_lines(events) if as_json else screen.show(events, console)
     except (BlankError, CourseError, LedgerError, PlaceError, RunError, SandboxError) as error:
         fail(lab, str(error).splitlines())
     except KeyboardInterrupt:

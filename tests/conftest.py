@@ -4,6 +4,7 @@ import itertools
 import os
 import re
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from glob import glob
 from pathlib import Path
@@ -25,6 +26,12 @@ TOOLS = {
     # Debian keeps PostgreSQL's server off PATH.
     "needs_postgres": ("postgres", ("initdb", "/usr/lib/postgresql/*/bin/initdb")),
 }
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach what tests start: whatever runs behind a shell's `&` ignores it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def tool_path(marker: str) -> str | None:

@@ -1,6 +1,5 @@
 """The command `lastgood review`."""
 
-import contextlib
 import os
 import pty
 import select
@@ -89,13 +88,9 @@ class Terminal:
                 self.seen += read
 
     def interrupt(self):
-        """Until it ends: Python's `input` forgets an interrupt that comes while it flushes its prompt."""
-        while self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
-            # One that came just before Python began to read is seen only once there is something to read.
-            os.write(self._ours, b"\n")
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(1)
+        self.process.send_signal(signal.SIGINT)
+        # Python sees a signal that came just before it began to read only once there is something to read.
+        os.write(self._ours, b"\n")
         rest = self.process.communicate(timeout=30)[0]
         os.close(self._ours)
         return (self.seen + rest).decode()

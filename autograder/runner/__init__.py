@@ -16,6 +16,5 @@ what they give back, so the class's gradebook and folders are never half-written
     scratch   where workers keep what is of no use after them
     places    where workers are: here, or in a cluster
     run       the class, from first to last
-    interrupt what Ctrl-C does
     screen    the progress bar, and the sum at the end
 """

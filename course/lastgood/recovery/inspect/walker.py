@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import pickletools
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -61,6 +62,11 @@ class Walker:
     def read(self, window: Window) -> Any:
         """The value of the pickle that begins here. Raises Malformed, TooMuch."""
         machine = Machine(self)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # pickletools', of odd escapes in a string
+            return self._read(window, machine)
+
+    def _read(self, window: Window, machine: Machine) -> Any:
         try:
             for opcode, argument, _ in pickletools.genops(window):  # type: ignore[arg-type]
                 self._opcodes += 1
