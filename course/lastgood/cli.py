@@ -6,8 +6,6 @@ seconds. A command that has much to say lives in a module of its own and is regi
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +13,7 @@ import typer
 
 from lastgood import workspace
 from lastgood.commands.anki import anki
+from lastgood.commands.errors import plain_errors
 from lastgood.commands.hint import hint
 from lastgood.commands.inspect import inspect
 from lastgood.commands.plan import plan
@@ -36,16 +35,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-
-@contextmanager
-def plain_errors(*kinds: type[Exception]) -> Iterator[None]:
-    """Print an error of these kinds as the message it bears, and exit with 1."""
-    try:
-        yield
-    except kinds as error:
-        typer.secho(str(error), fg=typer.colors.RED, err=True)
-        raise typer.Exit(1) from None
 
 
 def _show_version(wanted: bool) -> None:

@@ -26,7 +26,7 @@ _DEFINES = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
 _HINT = re.compile(r"<details>\s*<summary>(?P<title>Hint[^<]*)</summary>(?P<text>.*?)</details>", re.DOTALL)
 _TASK = re.compile(r"^\*\*(?:Write|Question)\b", re.MULTILINE)
 _MARKING = re.compile(r"\*A point each:.*?\*(?=\n\n|\Z)", re.DOTALL)
-_MARKER = re.compile(r"^[ \t]*### (?:BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
+SOLUTION_MARKER = re.compile(r"^[ \t]*### (?:BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
 Cell = dict[str, Any]
 
@@ -146,7 +146,7 @@ def solution(root: Path, lab: str, exercise: Exercise) -> Solution:
     written = [cells[at] for at in places if marks(cells[at]).get("solution")]
     if not written:
         raise ExerciseError(f"{SOLUTIONS / lab / path.name} has no cell {exercise.cells[0]}, and should.")
-    shown = tuple((cell["cell_type"], _MARKER.sub("", source(cell)).strip()) for cell in written)
+    shown = tuple((cell["cell_type"], SOLUTION_MARKER.sub("", source(cell)).strip()) for cell in written)
     below = source(cells[places[-1] + 1]) if places[-1] + 1 < len(cells) else ""
     scheme = _MARKING.match(below)
     return Solution(shown, scheme[0].strip() if scheme else "")

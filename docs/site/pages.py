@@ -9,6 +9,8 @@ from pathlib import Path, PurePosixPath
 
 import jupytext
 
+from lastgood.exercises import SOLUTION_MARKER
+
 HERE = Path(__file__).resolve().parent
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n+", re.DOTALL | re.MULTILINE)
@@ -16,7 +18,6 @@ _FENCED = re.compile(r"^```(?P<language>[^\n]*)\n(?P<code>.*?)^```[ \t]*$", re.D
 _LINK = re.compile(r"(?<=\]\()(?P<path>[^)\s#]*)(?:#(?P<anchor>[^)\s]+))?(?=\))")
 _SCHEME = re.compile(r"[a-z]+:")
 _ANCHOR = re.compile(r'^<a id="(?P<name>[^"]+)"></a>$', re.MULTILINE)
-_MARKER = re.compile(r"^[ \t]*### (?:BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 _LIVE = re.compile(r"^from lastgood\.teaching\.(?:views|study|environment)\b", re.MULTILINE)
 _TITLE = re.compile(r"^# (?P<kind>Lesson|Lab) (?P<number>\d\d)\.", re.MULTILINE)
 
@@ -82,7 +83,7 @@ def lab(text: str) -> str:
     parts = []
     for cell in jupytext.reads(text, fmt="py:percent").cells:
         marks = cell.metadata.get("nbgrader", {})
-        source = _MARKER.sub("", cell.source).strip()
+        source = SOLUTION_MARKER.sub("", cell.source).strip()
         shown = source if cell.cell_type == "markdown" else f"```python\n{source}\n```"
         if marks.get("solution"):
             name = "Solution" if cell.cell_type == "code" else "A good answer"

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from lastgood.commands.errors import plain_errors
+
 
 def anki(
     out: Annotated[
@@ -18,12 +20,9 @@ def anki(
     from lastgood.teaching.study.deck import DeckError, of_course
     from lastgood.workspace import WorkspaceError, find_root
 
-    try:
+    with plain_errors(WorkspaceError, DeckError, AnkiError):
         found = of_course(find_root())
         write(found, out)
-    except (WorkspaceError, DeckError, AnkiError) as error:
-        typer.secho(str(error), fg=typer.colors.RED, err=True)
-        raise typer.Exit(1) from None
     typer.echo(f"Wrote {len(found)} cards to {out}. In Anki: File, Import.")
     typer.echo(
         "After an update of the course, write and import it again: notes are updated, none is doubled."

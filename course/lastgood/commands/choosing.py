@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
+from lastgood.commands.errors import plain_errors
 from lastgood.exercises import Exercise, ExerciseError, exercises, find, listed
 from lastgood.workspace import WorkspaceError, find_root, lab_name
 
@@ -32,19 +31,9 @@ class Chosen:
         return f"{self.number} {self.exercise.name}"
 
 
-@contextmanager
-def told(*kinds: type[Exception]) -> Iterator[None]:
-    """Print an error of these kinds as the message it bears, and exit with 1."""
-    try:
-        yield
-    except kinds as error:
-        typer.secho(str(error), fg=typer.colors.RED, err=True)
-        raise typer.Exit(1) from None
-
-
 def chosen(command: str, lab: str, exercise: str | None) -> Chosen:
     """The exercise that is meant. Where none is named, list them, say how to name one, and exit with 1."""
-    with told(WorkspaceError, ExerciseError):
+    with plain_errors(WorkspaceError, ExerciseError):
         root = find_root()
         name = lab_name(root, lab)
         found = exercises(root, name)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lastgood.commands.errors import plain_errors
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -23,11 +25,8 @@ def progress(
     from lastgood.teaching.study.overview import rows
     from lastgood.workspace import WorkspaceError, find_root
 
-    try:
+    with plain_errors(WorkspaceError, OutlineError):
         stages = outline(find_root())
-    except (WorkspaceError, OutlineError) as error:
-        typer.secho(str(error), fg=typer.colors.RED, err=True)
-        raise typer.Exit(1) from None
     done = record.so_far()
     found = rows(stages, done)
     if as_json:

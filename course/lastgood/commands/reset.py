@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lastgood.commands.choosing import NAMED, chosen, told
+from lastgood.commands.choosing import NAMED, chosen
+from lastgood.commands.errors import plain_errors
 
 if TYPE_CHECKING:
     from lastgood.released import Restored
@@ -22,13 +23,13 @@ def reset(
     from lastgood.workspace import WorkspaceError, find_root, lab_name
 
     if exercise is None:
-        with told(WorkspaceError, ReleasedError):
+        with plain_errors(WorkspaceError, ReleasedError):
             root = find_root()
             restored = restore_lab(root, lab_name(root, lab))
         _tell(restored, restored.notebook.stem, root)
     else:
         choice = chosen("reset", lab, exercise)
-        with told(WorkspaceError, ReleasedError):
+        with plain_errors(WorkspaceError, ReleasedError):
             restored = restore_exercise(choice.root, choice.lab, choice.exercise)
         _tell(restored, choice.exercise.name, choice.root)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lastgood.commands.errors import plain_errors
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -33,11 +35,8 @@ def review(
     from lastgood.teaching.study.deck import Deck, DeckError
     from lastgood.workspace import WorkspaceError, find_root
 
-    try:
+    with plain_errors(WorkspaceError, DeckError):
         deck = Deck(find_root(), lesson)
-    except (WorkspaceError, DeckError) as error:
-        typer.secho(str(error), fg=typer.colors.RED, err=True)
-        raise typer.Exit(1) from None
     console = Console(highlight=False)
     for line in [deck.head(), *deck.notes()]:
         console.print(line, markup=False, soft_wrap=True)
@@ -68,16 +67,13 @@ def _ask(deck: Deck, card: Card, head: str, console: Console) -> None:
     """Ask a card, take an answer, and show the Check. Raises EOFError, KeyboardInterrupt."""
     from rich.markdown import Markdown
 
-    from lastgood.teaching.study.answers import Choice
     from lastgood.teaching.study.markup import unlinked
 
     console.print()
     console.rule(head, align="left", characters="─")
     if note := deck.note_on(card):
         console.print(note, markup=False, soft_wrap=True)
-    options = card.form.options if isinstance(card.form, Choice) else {}
-    text = "\n".join([card.text, "", *(f"- **{name}.** {option}" for name, option in options.items())])
-    console.print(Markdown(unlinked(text), hyperlinks=False))
+    console.print(Markdown(unlinked(card.whole), hyperlinks=False))
     verdict = _answer(card, console)
     console.print()
     console.print(Markdown(unlinked(verdict.words if verdict else card.check), hyperlinks=False))

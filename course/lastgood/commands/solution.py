@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lastgood.commands.choosing import NAMED, Chosen, chosen, told
+from lastgood.commands.choosing import NAMED, Chosen, chosen
+from lastgood.commands.errors import plain_errors
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +28,7 @@ def solution(
     from lastgood.teaching.study.store import StoreError
 
     choice = chosen("solution", lab, exercise)
-    with told(exercises.ExerciseError):
+    with plain_errors(exercises.ExerciseError):
         found = exercises.solution(choice.root, choice.lab, choice.exercise)
     before = asked.so_far(choice.lab, choice.exercise)
     console = Console(highlight=False)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lastgood.commands.errors import plain_errors
+
 if TYPE_CHECKING:
     from lastgood.teaching.study.terms import Term
 
@@ -21,11 +23,8 @@ def term(
     from lastgood.workspace import WorkspaceError, find_root
 
     asked = " ".join(words)
-    try:
+    with plain_errors(WorkspaceError, TermError):
         known = terms(find_root())
-    except (WorkspaceError, TermError) as error:
-        typer.secho(str(error), fg=typer.colors.RED, err=True)
-        raise typer.Exit(1) from None
     match = find(asked, known)
     if match.term is None:
         _refuse(asked, match.near)

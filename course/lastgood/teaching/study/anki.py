@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lastgood.recovery.disk import write_synced
-from lastgood.teaching.study.answers import Choice
 from lastgood.teaching.study.cards import Card
 from lastgood.teaching.study.markup import html
 
@@ -65,7 +64,7 @@ def _deck(cards: Iterable[Card]) -> Deck:
 
     deck, model = Deck(_DECK, "Lastgood"), _model()
     for card in cards:
-        fields = [_front(card), html(card.check, "anki"), html(card.where, "anki")]
+        fields = [html(card.whole, "anki"), html(card.check, "anki"), html(card.where, "anki")]
         tags = [f"lesson{card.lesson}", card.where.split()[0]]
         deck.add_note(Note(model=model, fields=fields, tags=tags, guid=guid_for("lastgood", card.id)))
     return deck
@@ -81,10 +80,3 @@ def _model() -> Model:
     }
     fields = [{"name": name} for name in ("Question", "Check", "Where")]
     return Model(_MODEL, "Lastgood", fields=fields, templates=[sides], css=_CSS)
-
-
-def _front(card: Card) -> str:
-    options = card.form.options if isinstance(card.form, Choice) else {}
-    return html(
-        "\n".join([card.text, "", *(f"- **{name}.** {text}" for name, text in options.items())]), "anki"
-    )

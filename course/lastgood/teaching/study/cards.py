@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from lastgood.teaching.study.answers import Choice, Numeric
-from lastgood.teaching.study.identity import IdentityError, identify, known, same
+from lastgood.teaching.study.identity import IdentityError, identify, known, words_of
 from lastgood.teaching.study.markup import plain
 from lastgood.teaching.study.outline import markdown_cells
 from lastgood.teaching.study.questions import QUESTIONS, Question, in_file, in_lesson
@@ -42,6 +42,12 @@ class Card:
     def key(self) -> str:
         """What is asked, in plain words on one line, as it is written down beside its history."""
         return plain(self.text)
+
+    @property
+    def whole(self) -> str:
+        """What is asked, with the options that there are, in Markdown."""
+        options = self.form.options if isinstance(self.form, Choice) else {}
+        return "\n".join([self.text, "", *(f"- **{name}.** {text}" for name, text in options.items())])
 
     @property
     def is_term(self) -> bool:
@@ -90,12 +96,11 @@ def _in_notebook(path: Path, root: Path, number: str, where: str) -> Iterator[tu
 
 def _check_once(questions: list[Question]) -> None:
     """Two questions in the same words would be one card."""
-    for number, question in enumerate(questions):
-        for earlier in questions[:number]:
-            if same(question.text, earlier.text):
-                raise IdentityError(
-                    f"{question.place} asks the same as {earlier.place}: one of them is enough."
-                )
+    seen: dict[tuple[str, ...], Question] = {}
+    for question in questions:
+        earlier = seen.setdefault(words_of(question.text), question)
+        if earlier is not question:
+            raise IdentityError(f"{question.place} asks the same as {earlier.place}: one of them is enough.")
 
 
 def _of_term(term: Term) -> Card:

@@ -54,8 +54,8 @@ def identify(texts: Sequence[str], before: Mapping[str, str]) -> list[str]:
     A question that moved, or changed places with another, is known by its text. Of those whose text is new,
     and those that are gone, the most alike belong together, down to `SMALL`. No two texts may be the same.
     """
-    words = [_words(text) for text in texts]
-    old = {name: _words(text) for name, text in before.items()}
+    words = [words_of(text) for text in texts]
+    old = {name: words_of(text) for name, text in before.items()}
     named = dict(_unchanged(words, old))
     gone = {name: old[name] for name in old if name not in named.values()}
     fresh = [place for place in range(len(texts)) if place not in named]
@@ -70,12 +70,12 @@ def identify(texts: Sequence[str], before: Mapping[str, str]) -> list[str]:
 
 def small(one: str, other: str) -> bool:
     """Whether an edit from one text to the other leaves the question what it was."""
-    return _likeness(_words(one), _words(other)) >= SMALL
+    return _likeness(words_of(one), words_of(other)) >= SMALL
 
 
 def same(one: str, other: str) -> bool:
     """Whether two texts have the same words: case, marks and links aside."""
-    return _words(one) == _words(other)
+    return words_of(one) == words_of(other)
 
 
 def _unchanged(
@@ -113,5 +113,6 @@ def _likeness(one: Sequence[str], other: Sequence[str]) -> float:
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
-def _words(text: str) -> tuple[str, ...]:
+def words_of(text: str) -> tuple[str, ...]:
+    """A text's words, by which it is known: without case, marks and links."""
     return tuple(re.findall(r"\w+", plain(text).casefold()))
