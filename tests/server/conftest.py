@@ -127,11 +127,13 @@ FLAGS = [
 
 # MathJax, as far as a page asks it for anything: every part of it is a function that does nothing.
 NO_MATH = "const any = new Proxy(function () {}, {get: () => any, apply: () => any}); window.MathJax = any"
-# JupyterLab takes cells out of the page that are not in sight: scroll until the element stays where it is.
-BRING_UP = """element => new Promise((done, fail) => {
+TROUBLE = "[data-mime-type$='jupyter.error'], [data-mime-type$='jupyter.stderr']"
+# JupyterLab takes cells out of the page that are not in sight, and new widths move all of them: scroll until
+# the element stays where it is.
+_BRING_UP = """(element, block) => new Promise((done, fail) => {
   let last, same = 0, looks = 0;
   const look = () => {
-    element.scrollIntoView({ block: "center" });
+    element.scrollIntoView({ block });
     const { top } = element.getBoundingClientRect();
     same = element.isConnected && top === last ? same + 1 : 0;
     last = top;
@@ -141,6 +143,39 @@ BRING_UP = """element => new Promise((done, fail) => {
   };
   look();
 })"""
+
+
+def bring_up(element: "Locator", block: str = "start") -> None:
+    """Scroll until the element stands there: at the top, below the toolbar, or in the "center"."""
+    element.evaluate(_BRING_UP, block)
+
+
+def choose(page: "Page", menu: str, *items: str) -> None:
+    """Choose from JupyterLab's menus."""
+    page.get_by_role("menuitem", name=menu, exact=True).click()
+    for item in items:
+        page.locator(".lm-Menu").get_by_text(item, exact=True).click()
+
+
+def put_on_theme(page: "Page", name: str, *, light: bool) -> None:
+    """Change JupyterLab's theme, and wait until it is there."""
+    choose(page, "Settings", "Theme", name)
+    page.wait_for_function(f"document.body.dataset.jpThemeLight === '{str(light).lower()}'")
+
+
+Shoot = Callable[["Page", str], None]
+
+
+@pytest.fixture(scope="module")
+def shoot(repository: Path) -> Shoot:
+    """A function that keeps a picture of a page under a name in `screenshots/`."""
+    folder = repository / "screenshots"
+    folder.mkdir(exist_ok=True)
+
+    def shot(page: "Page", name: str) -> None:
+        page.screenshot(path=folder / f"{name}.png")
+
+    return shot
 
 
 @pytest.fixture(scope="module")  # a running Playwright would keep other modules from asyncio.run

@@ -5,7 +5,6 @@ Leaves a picture of every station in `screenshots/`.
 
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -16,11 +15,12 @@ from playwright.sync_api import Locator, Page, expect
 from lastgood.teaching.checks.lab18 import CHECKS
 from lastgood.workspace import WORK, lab_notebook
 
+from .conftest import TROUBLE, bring_up, choose, put_on_theme
+
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 LESSON = WORK / "lessons/18_what_a_checkpoint_has_to_hold.ipynb"
 LAB = lab_notebook("lab18")
-TROUBLE = "[data-mime-type$='jupyter.error'], [data-mime-type$='jupyter.stderr']"
 ONLY_MODEL_AND_STEP = """
 def capture(run):
     return {"model": copy.deepcopy(run.model.state_dict()), "step": run.step}
@@ -29,25 +29,6 @@ def restore(run, state):
     run.model.load_state_dict(state["model"])
     run.step = state["step"]
 """
-
-Shoot = Callable[[Page, str], None]
-
-
-@pytest.fixture(scope="module")
-def shoot(repository: Path) -> Shoot:
-    folder = repository / "screenshots"
-    folder.mkdir(exist_ok=True)
-
-    def shot(page: Page, name: str) -> None:
-        page.screenshot(path=folder / f"{name}.png")
-
-    return shot
-
-
-def choose(page: Page, menu: str, *items: str) -> None:
-    page.get_by_role("menuitem", name=menu, exact=True).click()
-    for item in items:
-        page.locator(".lm-Menu").get_by_text(item, exact=True).click()
 
 
 def code_cells(notebook: Path) -> list[NotebookNode]:
@@ -59,11 +40,6 @@ def run_all(page: Page, notebook: Locator, cells: int) -> None:
     choose(page, "Run", "Run All Cells")
     finished = notebook.locator(".jp-CodeCell .jp-InputPrompt", has_text=re.compile(r"\[\d+\]:"))
     expect(finished).to_have_count(cells)
-
-
-def bring_up(element: Locator) -> None:
-    """Scroll until the element stands at the top, below the toolbar."""
-    element.evaluate("element => element.scrollIntoView()")
 
 
 # Lesson 18
@@ -141,10 +117,9 @@ def test_unticking_changes_picture_and_sentence_and_ticking_by_key_brings_them_b
 
 def test_at_800_px_in_the_dark_theme_nothing_is_cut_off_and_the_picture_follows(lesson, explorer, shoot):
     page = lesson.page
-    choose(page, "Settings", "Theme", "JupyterLab Dark")
+    put_on_theme(page, "JupyterLab Dark", light=False)
     words, white = explorer.locator("svg text").first, "rgb(255, 255, 255)"
     try:
-        page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
         expect(words).to_have_css("fill", white)
         page.set_viewport_size({"width": 800, "height": 850})
         for what, name in ((lesson.locator("table").first, "table"), (explorer, "explorer")):
@@ -155,8 +130,7 @@ def test_at_800_px_in_the_dark_theme_nothing_is_cut_off_and_the_picture_follows(
             assert what.evaluate("element => element.scrollWidth - element.clientWidth") <= 1
     finally:
         page.set_viewport_size({"width": 1300, "height": 850})
-        choose(page, "Settings", "Theme", "JupyterLab Light")
-        page.wait_for_function("document.body.dataset.jpThemeLight === 'true'")
+        put_on_theme(page, "JupyterLab Light", light=True)
     expect(words).not_to_have_css("fill", white)
 
 

@@ -5,7 +5,6 @@ Leaves a picture of every station in `screenshots/`.
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -15,36 +14,17 @@ from playwright.sync_api import Locator, Page, expect
 
 from lastgood.workspace import WORK, lab_notebook
 
-from .conftest import BRING_UP, Server
+from .conftest import TROUBLE, Server, Shoot, bring_up, choose, put_on_theme
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 LESSON = WORK / "lessons/18_what_a_checkpoint_has_to_hold.ipynb"
 LAB = lab_notebook("lab18")
-TROUBLE = "[data-mime-type$='jupyter.error'], [data-mime-type$='jupyter.stderr']"
 WRONG = "return restarts * interval"
 # What is ours on the page: JupyterLab's own menus, editors and frames are not.
 SHOWN = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 CARDS = [f"{SHOWN} .lastgood-cards"]
 TEXT_AND_OUTPUTS = [f"{SHOWN} .jp-MarkdownOutput", f"{SHOWN} .jp-OutputArea-output"]
-
-Shoot = Callable[[Page, str], None]
-
-
-@pytest.fixture(scope="module")
-def shoot(repository: Path) -> Shoot:
-    folder = repository / "screenshots"
-    folder.mkdir(exist_ok=True)
-
-    def shot(page: Page, name: str) -> None:
-        page.screenshot(path=folder / f"hour-{name}.png")
-
-    return shot
-
-
-def run_all(page: Page) -> None:
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.locator(".lm-Menu").get_by_text("Run All Cells", exact=True).click()
 
 
 def serious(page: Page, within: list[str]) -> list[str]:
@@ -66,7 +46,7 @@ def cards_of(notebook: Locator) -> Locator:
             break
         outer.evaluate("e => e.scrollTop > 0 ? e.scrollBy(0, -300) : e.scrollTo(0, e.scrollHeight)")
         notebook.page.wait_for_timeout(200)
-    cards.evaluate(BRING_UP)
+    bring_up(cards, "center")
     expect(cards).to_be_in_viewport()
     return cards
 
@@ -79,11 +59,11 @@ def focused(page: Page) -> str:
 @pytest.fixture(scope="module")
 def welcome(real_jupyter, lasting_page, open_notebook, shoot) -> Locator:
     welcome = open_notebook(lasting_page, real_jupyter, "lastgood")
-    run_all(lasting_page)
+    choose(lasting_page, "Run", "Run All Cells")
     expect(welcome.locator(".lastgood-progress")).to_be_visible()
     expect(welcome.locator(".lastgood-cards")).to_be_attached()
     expect(welcome.locator(TROUBLE)).to_have_count(0)
-    shoot(lasting_page, "welcome")
+    shoot(lasting_page, "hour-welcome")
     return welcome
 
 
@@ -98,7 +78,7 @@ def lesson(welcome, shoot) -> Locator:
     lesson = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)", has_text="Lesson 18. What a checkpoint")
     expect(lesson).to_be_visible()
     expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible()
-    run_all(page)
+    choose(page, "Run", "Run All Cells")
     return lesson
 
 
@@ -112,13 +92,13 @@ def test_a_card_is_answered_revealed_and_rated_by_keys_alone_and_the_next_one_co
     page.keyboard.type("A lower one.")
     page.keyboard.press("Tab")
     assert focused(page) == "Reveal the Check"
-    shoot(page, "card-asked")
+    shoot(page, "hour-card-asked")
     assert serious(page, CARDS) == []
     page.keyboard.press("Enter")
     expect(cards.get_by_role("status").filter(has_text="Check")).to_be_visible()
     expect(cards.get_by_role("textbox", name="Your answer")).to_have_value("A lower one.")
     page.wait_for_function("document.activeElement.innerText.startsWith('Again')")
-    shoot(page, "card-revealed")
+    shoot(page, "hour-card-revealed")
     assert serious(page, CARDS) == []
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
@@ -154,25 +134,19 @@ def test_a_card_with_options_says_why_the_one_that_was_taken_is_wrong(lesson: Lo
     cards.get_by_role("button", name="Reveal the Check").press("Enter")
     said = cards.get_by_role("status").filter(has_text="Check")
     expect(said).to_be_visible()
-    shoot(page, "card-with-options")
+    shoot(page, "hour-card-with-options")
 
 
 def test_at_800_px_in_the_dark_theme_the_cards_are_whole_and_readable(lesson: Locator, shoot: Shoot) -> None:
     page, cards = lesson.page, cards_of(lesson)
     page.set_viewport_size({"width": 800, "height": 850})
-    page.get_by_role("menuitem", name="Settings", exact=True).click()
-    for item in ("Theme", "JupyterLab Dark"):
-        page.locator(".lm-Menu").get_by_text(item, exact=True).click()
-    page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+    put_on_theme(page, "JupyterLab Dark", light=False)
     cards = cards_of(lesson)
     assert cards.evaluate("element => element.scrollWidth - element.clientWidth") <= 1
     assert serious(page, CARDS) == []
-    shoot(page, "card-dark")
+    shoot(page, "hour-card-dark")
     page.set_viewport_size({"width": 1300, "height": 850})
-    page.get_by_role("menuitem", name="Settings", exact=True).click()
-    for item in ("Theme", "JupyterLab Light"):
-        page.locator(".lm-Menu").get_by_text(item, exact=True).click()
-    page.wait_for_function("document.body.dataset.jpThemeLight === 'true'")
+    put_on_theme(page, "JupyterLab Light", light=True)
 
 
 def test_the_lab_says_what_is_wrong_and_once_it_is_mended_validate_passes(
@@ -186,14 +160,14 @@ def test_the_lab_says_what_is_wrong_and_once_it_is_mended_validate_passes(
     nbformat.write(master, real_jupyter.root / LAB)
 
     lab = open_notebook(page, real_jupyter, f"lab/tree/{LAB}?reset")
-    run_all(page)
+    choose(page, "Run", "Run All Cells")
     check = lab.locator(".jp-CodeCell", has_text="check.lost_hours(").last
     report = check.locator(".lastgood-report")
     expect(report).to_be_attached()
-    report.evaluate(BRING_UP)
+    bring_up(report, "center")
     expect(report).to_contain_text("0 of")
     expect(report.locator("tr").first).to_contain_text("✗")
-    shoot(page, "lab-wrong")
+    shoot(page, "hour-lab-wrong")
     written = lab.locator(".jp-CodeCell", has_text="def lost_hours(").first
     written.locator(".cm-content").click()
     page.keyboard.press("Control+a")
@@ -201,7 +175,7 @@ def test_the_lab_says_what_is_wrong_and_once_it_is_mended_validate_passes(
     page.keyboard.press("Shift+Enter")
     page.keyboard.press("Shift+Enter")
     expect(report).to_contain_text("✓")
-    shoot(page, "lab-right")
+    shoot(page, "hour-lab-right")
     page.get_by_role("button", name="Validate").click()
     dialog = page.locator(".jp-Dialog", has_text="Validation Results")
     expect(dialog).to_contain_text("Success! Your notebook passes all the tests.")

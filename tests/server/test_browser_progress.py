@@ -11,34 +11,22 @@ from playwright.sync_api import Locator, Page, expect
 
 from lastgood.workspace import WORK
 
-from .conftest import BRING_UP
+from .conftest import TROUBLE, bring_up, choose, put_on_theme
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
-TROUBLE = "[data-mime-type$='jupyter.error'], [data-mime-type$='jupyter.stderr']"
 LESSON = WORK / "lessons/20_how_often_to_save.ipynb"
 REP = "Count the failures of a job"
-
-
-def choose(page: Page, menu: str, *items: str) -> None:
-    page.get_by_role("menuitem", name=menu, exact=True).click()
-    for item in items:
-        page.locator(".lm-Menu").get_by_text(item, exact=True).click()
-
-
-def put_on_theme(page: Page, name: str, *, light: bool) -> None:
-    choose(page, "Settings", "Theme", name)
-    page.wait_for_function(f"document.body.dataset.jpThemeLight === '{str(light).lower()}'")
 
 
 def pictures(page: Page, of: Locator, folder: Path, name: str) -> None:
     """The view in the light theme and, narrow, in the dark one, where nothing may be cut off."""
     folder.mkdir(exist_ok=True)
-    of.evaluate(BRING_UP)
+    bring_up(of, "center")
     page.screenshot(path=folder / f"{name}.png")
     put_on_theme(page, "JupyterLab Dark", light=False)
     page.set_viewport_size({"width": 800, "height": 850})
-    of.evaluate(BRING_UP)
+    bring_up(of, "center")
     page.screenshot(path=folder / f"dark-{name}.png")
     assert of.evaluate("element => element.scrollWidth - element.clientWidth") <= 1
     page.set_viewport_size({"width": 1300, "height": 850})
@@ -49,7 +37,7 @@ def boxes_of(notebook: Locator) -> Locator:
     """The boxes to tick, once the lesson was run to its end."""
     boxes = notebook.locator(".lastgood-ticks")
     expect(boxes.get_by_role("checkbox")).to_have_count(4)
-    boxes.evaluate(BRING_UP)
+    bring_up(boxes, "center")
     return boxes
 
 

@@ -12,27 +12,12 @@ from playwright.sync_api import Locator, Page, expect
 
 from lastgood.workspace import WORK
 
+from .conftest import TROUBLE, bring_up, choose, put_on_theme
+
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
-TROUBLE = "[data-mime-type$='jupyter.error'], [data-mime-type$='jupyter.stderr']"
 WIDE, NARROW = {"width": 1280, "height": 850}, {"width": 800, "height": 850}
 LESSONS = WORK / "lessons"
-
-# JupyterLab takes cells out of the page that are not in sight, and new widths move all of them: scroll until
-# the element stays where it is.
-BRING_UP = """element => new Promise((done, fail) => {
-  let last, same = 0, looks = 0;
-  const look = () => {
-    element.scrollIntoView();
-    const { top } = element.getBoundingClientRect();
-    same = element.isConnected && top === last ? same + 1 : 0;
-    last = top;
-    if (same === 3) done();
-    else if (++looks === 100) fail(new Error("it keeps moving"));
-    else setTimeout(look, 200);
-  };
-  look();
-})"""
 
 Shoot = Callable[[str], None]
 
@@ -42,12 +27,6 @@ def shoot(repository: Path, lasting_page) -> Shoot:
     folder = repository / "screenshots"
     folder.mkdir(exist_ok=True)
     return lambda name: lasting_page.screenshot(path=folder / f"{name}.png")
-
-
-def choose(page: Page, menu: str, *items: str) -> None:
-    page.get_by_role("menuitem", name=menu, exact=True).click()
-    for item in items:
-        page.locator(".lm-Menu").get_by_text(item, exact=True).click()
 
 
 def run_lesson(page: Page, server, open_notebook, name: str) -> Locator:
@@ -61,7 +40,7 @@ def view_of(lesson: Locator, control: str) -> Locator:
     """The output of the cell that has a button or a label of these words, once it is there."""
     view = lesson.locator(".jp-OutputArea-output", has=lesson.page.get_by_text(control, exact=True))
     expect(view.locator("svg[role='img']")).to_be_visible()
-    view.evaluate(BRING_UP)
+    bring_up(view)
     return view
 
 
@@ -94,13 +73,6 @@ def lesson_19(real_jupyter, lasting_page, open_notebook) -> Locator:
 @pytest.fixture(scope="module")
 def lesson_20(real_jupyter, lasting_page, open_notebook) -> Locator:
     return run_lesson(lasting_page, real_jupyter, open_notebook, "20_how_often_to_save")
-
-
-def put_on_theme(page: Page, name: str, *, light: bool) -> None:
-    """Choose it, and wait until the server knows: else a late answer could put the old one on again."""
-    with page.expect_response(lambda answer: answer.request.method == "PUT" and "/settings/" in answer.url):
-        choose(page, "Settings", "Theme", name)
-    page.wait_for_function(f"document.body.dataset.jpThemeLight === '{str(light).lower()}'")
 
 
 @pytest.fixture
