@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ pytestmark = [
     pytest.mark.needs_bwrap,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),  # nbgrader's own
 ]
+MARK = "LASTGOOD_TEST_OF"
 ANSWERS = {
     "ada": "y = 2",
     "bob": "y = 1",
@@ -118,14 +120,19 @@ def test_killed_again_and_again_a_class_ends_with_the_same_grades(
 ) -> None:
     """SIGKILL to the runner alone, whenever; then the same command."""
     draw = random.Random(6)
+    environment = {**os.environ, MARK: str(class_.root)}  # inherited by all that the runner starts
+    most = 0
     for _ in range(4):
-        before = processes()
-        with subprocess.Popen(command(class_, "--json"), stdout=subprocess.PIPE, text=True) as running:
+        with subprocess.Popen(
+            command(class_, "--json"), stdout=subprocess.PIPE, text=True, env=environment
+        ) as running:
             for _ in range(1 + draw.randrange(3)):
                 running.stdout.readline()
             time.sleep(draw.random())
+            most = max(most, len(marked(class_.root)))
             running.kill()
-        gone(processes() - before)
+        gone(class_.root)
+    assert most > 2, "the workers and the sandboxes of a runner are not seen"
     *_, last = run(class_)
     assert last["done"]["failed"] == 0
     same(class_, by_nbgrader)
@@ -160,27 +167,24 @@ def test_ctrl_c_says_how_to_go_on(class_: Course) -> None:
     assert "the same command goes on from there" in said
 
 
-def processes() -> set[int]:
-    """The processes of this machine that grade."""
+def marked(root: Path) -> set[int]:
+    """The processes whose environment has the mark: other tests grade at the same time."""
+    mark = f"{MARK}={root}\0".encode()
     found = set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (folder / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if b"multiprocessing" in words or b"bwrap" in words or b"autograder" in words:
-            found.add(int(folder.name))
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if mark in path.read_bytes():
+                found.add(int(path.parent.name))
     return found
 
 
-def gone(pids: set[int]) -> None:
-    """Wait until none of the processes is left."""
-    for _ in range(200):
-        pids = {pid for pid in pids if pid in processes()}
-        if not pids:
+def gone(root: Path) -> None:
+    """Wait until nothing is left of a runner."""
+    for _ in range(1200):
+        if not (left := marked(root)):
             return
         time.sleep(0.05)
-    pytest.fail(f"{pids} outlived the runner")
+    pytest.fail(f"{left} outlived the runner")
 
 
 def workers(owner: int) -> Iterator[int]:
