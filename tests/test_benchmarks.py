@@ -149,7 +149,7 @@ def test_the_committed_table_is_that_of_the_results_and_of_the_benchmarks_there_
 
 
 def test_without_a_name_all_run_that_do_not_take_minutes() -> None:
-    long = {"grading", "grading-class", "grading-cost", "make-test"}
+    long = {"grading", "grading-class", "grading-cost", "inspect-fuzz", "make-test"}
     assert arguments([]).names == [name for name in BENCHMARKS if name not in long]
     assert arguments(["make-test"]).names == ["make-test"]
 

@@ -1,103 +1,102 @@
 """Files with random damage: described or refused, never a crash, and nothing of them runs.
 
-Each pickle among them brings a canary, which touches a file where it is unpickled.
+Each pickle among them brings a canary, which touches a file where it is unpickled. A failure names format,
+seed and the command that shows it again.
 """
 
-import os
+import io
 import random
-import shutil
-import zipfile
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
-from lastgood.recovery.inspect import InspectError, inspect
+from benchmarks import inspect_fuzz
+from benchmarks.damage import Files, damaged
+from benchmarks.inspect_fuzz import FORMATS, look, originals, write
+from lastgood.recovery.inspect import inspect
 
-FORMATS = ("zip", "legacy", "safetensors", "dcp", "trainer", "lightning")
-OPCODES = b"()NKJMGTUXVcbRtsuade}]l0.\x80\x81\x85\x86\x87\x88\x8a\x8b\x8c\x8d\x91\x92\x93\x94\x95"
+FEW = 5
 
 
-class Canary:
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> object:
-        return os.system, (f"touch {self.path}",)
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Files], Path]:
+    """A checkpoint of each format, and the file that their canaries touch."""
+    folder = tmp_path_factory.mktemp("originals")
+    return originals(folder), folder / "canary"
 
 
 @pytest.fixture
-def originals(made: Callable[..., Path], trained, tmp_path) -> dict[str, Path]:
-    """A checkpoint of each format, a file of which is to be damaged."""
-    state = {"model": trained.model.state_dict(), "optimizer": trained.optimizer.state_dict(), "step": 3,
-             "canary": Canary(tmp_path / "canary")}  # fmt: skip
-    torch.save(state, tmp_path / "zip.pt")
-    torch.save(state, tmp_path / "legacy.pt", _use_new_zipfile_serialization=False)
-    found = {name: made(name) for name in FORMATS[2:]}
-    return {"zip": tmp_path / "zip.pt", "legacy": tmp_path / "legacy.pt", **found}
+def survived(sound: tuple[dict[str, Files], Path], tmp_path: Path) -> Callable[[str, range], set[str]]:
+    """Look at damaged checkpoints of a format; return what was said of them."""
+
+    def survived(name: str, seeds: range) -> set[str]:
+        files, canary = sound
+        said = {look(files[name], name, seed, tmp_path / "damaged")[0] for seed in seeds}
+        assert not canary.exists()
+        return said
+
+    return survived
 
 
-def damaged(data: bytes, dice: random.Random) -> bytes:
-    """One of the things that happen to files, or several."""
-    spoilt = bytearray(data)
-    for _ in range(dice.choice((1, 1, 2, 8, 40))):
-        at = dice.randrange(len(spoilt)) if spoilt else 0
-        match dice.randrange(6):
-            case 0:
-                del spoilt[at:]
-            case 1:
-                spoilt[at:at] = bytes(dice.choices(OPCODES, k=dice.randint(1, 9)))
-            case 2:
-                del spoilt[at : at + dice.randint(1, 30)]
-            case 3:
-                spoilt[at : at + 8] = dice.choice((b"\xff" * 8, bytes(8), b"\x7f" * 8))
-            case 4:
-                spoilt[at : at + 1] = bytes([dice.randrange(256)])
-            case 5:
-                spoilt[at : at + 1] = bytes([dice.choice(OPCODES)])
-    return bytes(spoilt)
+@pytest.mark.parametrize("name", FORMATS)
+def test_damage_is_described_or_refused_and_nothing_runs(survived, name):
+    assert all(survived(name, range(1, 1 + FEW)))
 
 
-def spoil(path: Path, dice: random.Random) -> None:
-    """Damage a file: its bytes, or the pickle in its archive, whose checksum is then right."""
-    if dice.random() < 0.6 and zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as old:
-            members = {info.filename: old.read(info) for info in old.infolist()}
-        with zipfile.ZipFile(path, "w") as new:
-            for name, data in members.items():
-                new.writestr(name, damaged(data, dice) if name.endswith("data.pkl") else data)
-    else:
-        path.write_bytes(damaged(path.read_bytes(), dice))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORMATS)
+def test_three_hundred_damaged_files_are_described_or_refused_and_nothing_runs(survived, name):
+    assert len(survived(name, range(300))) > 60, "the damage is too much alike"
 
 
-def look(original: Path, seed: int, folder: Path) -> str:
-    """Damage a copy and describe it: what came of it."""
-    dice = random.Random(seed)
-    path = folder / "copy"
-    if original.is_dir():
-        shutil.copytree(original, path)
-        spoil(dice.choice(sorted(entry for entry in path.iterdir() if entry.is_file())), dice)
-    else:
-        shutil.copy(original, path)
-        spoil(path, dice)
-    try:
-        return f"status {inspect(path).status}"
-    except InspectError as error:
-        return error.cause
-    finally:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_damaged_was_sound_and_of_its_format(sound, tmp_path, name):
+    write(sound[0][name], tmp_path / "sound")
+    report = inspect(tmp_path / "sound")
+    assert report.faults == []
+    kinds = {"zip": "torch.save, zip", "legacy": "torch.save, legacy", "safetensors": "safetensors"}
+    assert report.files[0].format == kinds.get(name, report.files[0].format)
 
 
-@pytest.mark.parametrize("files", [30, pytest.param(300, marks=pytest.mark.slow)])
-def test_damage_is_described_or_refused_and_nothing_runs(originals, tmp_path, files):
-    came_of_it = set()
-    for seed in range(files):
-        came_of_it.add(look(originals[FORMATS[seed % len(FORMATS)]], seed, tmp_path))
-    assert not (tmp_path / "canary").exists()
-    assert len(came_of_it) > 10, "the damage is too much alike"
-
-
-def test_the_canary_touches_its_file_where_it_is_unpickled(originals, tmp_path):
-    torch.load(originals["zip"], weights_only=False)
+def test_the_canary_touches_its_file_where_it_is_unpickled(sound, tmp_path):
+    again = originals(tmp_path)
+    for name in ("zip", "module", "legacy", "lightning", "nanogpt"):
+        torch.load(io.BytesIO(again[name]["."]), weights_only=False)
+        (tmp_path / "canary").unlink()
+    torch.load(io.BytesIO(again["trainer"]["scheduler.pt"]), weights_only=False)
     assert (tmp_path / "canary").exists()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_same_seed_does_the_same_damage_and_others_do_other(sound, name):
+    files = sound[0][name]
+    same, twin, *others = (damaged(files, random.Random(seed)) for seed in (7, 7, *range(40)))
+    assert same == twin
+    assert sum(other != files for other in others) > 35
+
+
+def crash(path: Path, as_json: bool) -> None:
+    raise ZeroDivisionError("by zero")
+
+
+def hang(path: Path, as_json: bool) -> None:
+    try:
+        signal.pause()
+    except OSError:
+        return
+
+
+@pytest.mark.parametrize(
+    ("inspects", "cause"), [(crash, "ZeroDivisionError: by zero"), (hang, "Hangs: no answer")]
+)
+def test_what_crashes_or_hangs_is_kept_and_named(sound, tmp_path, monkeypatch, inspects, cause):
+    monkeypatch.setattr(inspect_fuzz, "inspect", inspects)
+    monkeypatch.setattr(inspect_fuzz, "PATIENCE", 0.01)
+    monkeypatch.setattr(inspect_fuzz.tempfile, "mkdtemp", lambda prefix: str(tmp_path))
+    with pytest.raises(RuntimeError, match=f"zip, seed 7: {cause}") as error:
+        look(sound[0]["zip"], "zip", 7, tmp_path / "damaged")
+    assert str(error.value).endswith(f"Again: lastgood inspect {tmp_path}/zip-7")
+    assert (tmp_path / "zip-7").read_bytes() == damaged(sound[0]["zip"], random.Random(7))["."]

@@ -4,9 +4,6 @@ import io
 import os
 import pickle
 import struct
-import subprocess
-import sys
-import textwrap
 import zipfile
 from pathlib import Path
 
@@ -14,7 +11,7 @@ import pytest
 
 from lastgood.recovery.inspect import InspectError, inspect
 
-MANY = 1_000_000
+MANY = 1_500_000
 
 
 class Canary:
@@ -137,10 +134,10 @@ def test_thousands_of_levels_and_entries_are_described(tmp_path, kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", endless(2))
-def test_a_million_of_them_are_refused(tmp_path, kind):
+def test_a_million_and_a_half_of_them_are_refused(tmp_path, kind):
     data = endless(MANY)[kind]
     (tmp_path / "endless.pt").write_bytes(archive(data, zipfile.ZIP_DEFLATED) if "many" in kind else data)
-    with pytest.raises(InspectError, match="more than 600,000 opcodes"):
+    with pytest.raises(InspectError, match=r"more than (1,200,000 opcodes|400,000 objects)"):
         inspect(tmp_path / "endless.pt")
 
 
@@ -210,22 +207,6 @@ def test_the_ending_of_a_name_decides_nothing(made, tmp_path):
     assert inspect(tmp_path / "weights.pt").writer == "safetensors"
 
 
-@pytest.mark.parametrize("size", [20_000_000_000])
-def test_a_sparse_file_of_20_gb_is_described_in_little_memory(tmp_path, size):
-    path = tmp_path / "large.pt"
-    write_sparse(path, size)
-    code = textwrap.dedent("""
-        import resource, sys
-        limit = 300 << 20
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        from lastgood.recovery.inspect import inspect
-        print(inspect(sys.argv[1])["parameters"].bytes)
-    """)
-    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=60)
-    assert (done.stdout.strip(), done.stderr) == (str(size), "")
-    assert path.stat().st_blocks * 512 < 1 << 20
-
-
 def storages(path: Path, *sizes: int, packed: int = zipfile.ZIP_STORED, times: int = 1) -> Path:
     """An archive with a tensor of 1,000 bytes and storages of these sizes, the last entry listed again."""
     with zipfile.ZipFile(path, "w") as file:
@@ -283,18 +264,3 @@ class Tensor:
 
 class FloatStorage:
     """Named as torch's is; what is read is the name."""
-
-
-def write_sparse(path: Path, size: int) -> None:
-    """An archive of torch.save whose one storage has `size` bytes, none of which is on the disk."""
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr("archive/data.pkl", pickled({"weight": Tensor(size // 4)}))
-        entry = zipfile.ZipInfo("archive/data/0")
-        entry.header_offset = file.fp.tell()
-        entry.file_size = entry.compress_size = size
-        entry.CRC = 0
-        file.fp.write(entry.FileHeader(zip64=True))
-        file.fp.seek(size, os.SEEK_CUR)
-        file.start_dir = file.fp.tell()
-        file.filelist.append(entry)
-        file.NameToInfo[entry.filename] = entry

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 
@@ -99,6 +100,15 @@ def test_trainer_replays_its_data_which_the_files_do_not_show(made):
     assert "ignore_data_skip" in finding.detail
 
 
+def test_the_count_of_batches_that_accelerate_keeps_is_not_taken_for_the_step(made):
+    folder = made("accelerate")
+    finding = inspect(folder)["step"]
+    assert (finding.status, finding.where) == ("cannot be told", ["random_states_0.pkl:step"])
+    torch.save({"step": 12}, folder / "custom_checkpoint_0.pkl")
+    finding = inspect(folder)["step"]
+    assert (finding.status, finding.detail) == ("held", "12.")
+
+
 def test_classes_that_a_file_brings_are_named_and_nothing_is_unpickled(made):
     report = inspect(made("lightning"))
     assert len(report.classes) == 1
@@ -155,6 +165,23 @@ def test_settings_that_speak_of_loaders_and_schedules_are_no_positions(tmp_path)
     assert report["loader"].status == report["position"].status == "missing"
 
 
+class Arguments:
+    """Stands for Trainer's TrainingArguments, an object in a file of its own."""
+
+    def __init__(self):
+        self.dataloader_num_workers, self.dataloader_drop_last = 4, False
+        self.lr_scheduler_kwargs = {"num_cycles": 2}
+
+
+def test_an_objects_settings_are_no_positions_either(made):
+    folder = made("trainer")
+    (folder / "scheduler.pt").unlink()
+    torch.save(Arguments(), folder / "training_args.bin")
+    report = inspect(folder)
+    assert report["loader"].status == report["position"].status == "cannot be told"
+    assert report.classes == [f"{__name__}.Arguments"]
+
+
 def test_shared_sizes_stand_in_the_report_as_data(made):
     report = inspect(made("trainer"))
     data = json.loads(json.dumps(report.as_data()))
@@ -175,3 +202,9 @@ def test_torch_is_not_imported(made):
 def test_what_is_no_checkpoint_is_said_to_be_none(tmp_path):
     with pytest.raises(InspectError, match="an empty folder"):
         inspect(tmp_path)
+
+
+def test_numpys_state_is_known_as_numbers_alone(tmp_path):
+    _, keys, position, has_gauss, cached = np.random.RandomState(1).get_state()
+    torch.save({"rng": [keys.tolist(), position, has_gauss, cached]}, tmp_path / "numbers.pt")
+    assert inspect(tmp_path / "numbers.pt")["NumPy RNG"].where == ["numbers.pt:rng"]

@@ -7,6 +7,7 @@ In reading order:
     opening     regular files only; InspectError
     values      inert stand-ins
     machine     a pickle's stack machine, which leaves a stand-in wherever pickle would act
+    opcodes     which opcode does what on it
     walker      opcodes, one by one, within limits
     tensors     what torch and NumPy put into pickles
     torchfile   torch.save's two formats; safetensors, dcp, ours, shards: the others

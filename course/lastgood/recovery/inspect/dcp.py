@@ -39,10 +39,11 @@ def read_folder(folder: Path) -> Part:
     part = Part(path, "torch.distributed.checkpoint", size, Table(), list(walker.globals.values()))
     sizes = _check(part, folder, places)
     blobs = _Blobs(folder, places, sizes, part)
-    paths = fields.get("planner_data")
+    paths = _paths(fields.get("planner_data"))
+    tables: dict[tuple[str, ...], Table] = {(): part.value}
     for name, entry in described.pairs:
         if type(name) is str:
-            _place(part.value, _path(paths, name), _value(entry, name, blobs))
+            _place(tables, paths.get(name, (name,)), _value(entry, name, blobs))
     part.size += sum(sizes.values())
     return part
 
@@ -109,7 +110,7 @@ class _Blobs:
                  part: Part) -> None:  # fmt: skip
         self._folder, self._sizes, self._part = folder, sizes, part
         self._places = {name: (file, offset, length) for name, file, offset, length in places}
-        self._count, self._bytes = 0, 0
+        self._count, self._bytes, self._opcodes = 0, 0, 0
 
     def read(self, name: str) -> Any:
         """The value of an entry, None where it is too long or cannot be read."""
@@ -118,34 +119,40 @@ class _Blobs:
         fits = file in self._sizes and 0 < length <= _BLOB_BYTES and 0 <= offset <= self._sizes[file] - length
         if not fits or self._count > _BLOBS or self._bytes > _BLOBS_BYTES:
             return None
-        path = self._folder / file
+        path, walker = self._folder / file, TorchWalker()
+        walker.opcodes = self._opcodes  # all entries together are as long as one pickle may be
         try:
             opened, _ = open_regular(path)
             with opened:
                 opened.seek(offset)
                 data = opened.read(length)
-            inner = read_zip(io.BytesIO(data), len(data), path)
+            inner = read_zip(io.BytesIO(data), length, path, most=length, walker=walker)
         except InspectError as error:
             self._part.faults.append(f"the entry {plain(name, 60)} in {plain(file, 60)}: {error.cause}")
             return None
+        finally:
+            self._opcodes = walker.opcodes
         self._part.globals += inner.globals
         return inner.value
 
 
-def _path(paths: Any, name: str) -> tuple[str, ...]:
-    """Where the entry stood in the nested dict that was saved."""
-    found = paths.get(name) if isinstance(paths, Table) else None
-    if isinstance(found, tuple) and 0 < len(found) < 20 and all(type(key) in (str, int) for key in found):
-        return tuple(str(key) for key in found)
-    return (name,)
+def _paths(planned: Any) -> dict[str, tuple[str, ...]]:
+    """Where each entry stood in the nested dict that was saved."""
+    return {
+        name: tuple(map(str, path))
+        for name, path in (planned.pairs if isinstance(planned, Table) else [])
+        if type(name) is str and isinstance(path, tuple) and 0 < len(path) < 20
+        and all(type(key) in (str, int) for key in path)
+    }  # fmt: skip
 
 
-def _place(root: Table, path: tuple[str, ...], value: Any) -> None:
-    table = root
-    for key in path[:-1]:
-        below = table.get(key)
-        if not isinstance(below, Table):
-            below = Table()
-            table.pairs.append((key, below))
+def _place(tables: dict[tuple[str, ...], Table], path: tuple[str, ...], value: Any) -> None:
+    """Put a value where it stood. `tables` are all that there are, by their paths: an optimizer has many."""
+    table = tables[()]
+    for depth in range(1, len(path)):
+        below = tables.get(path[:depth])
+        if below is None:
+            below = tables[path[:depth]] = Table()
+            table.pairs.append((path[depth - 1], below))
         table = below
     table.pairs.append((path[-1], value))

@@ -7,7 +7,14 @@ from lastgood.recovery.inspect.effects import EFFECTS
 from lastgood.recovery.inspect.opening import plain
 from lastgood.recovery.inspect.report import HELD, MISSING, UNCLEAR, Finding
 from lastgood.recovery.inspect.tally import Survey, Tally
-from lastgood.recovery.inspect.writers import LASTGOOD, LIGHTNING, NANOGPT, TRAINER
+from lastgood.recovery.inspect.writers import (
+    ACCELERATE,
+    LASTGOOD,
+    LIGHTNING,
+    NANOGPT,
+    RANDOM_STATES,
+    TRAINER,
+)
 
 _ADAM = {"exp_avg", "exp_avg_sq"}
 _SHOWN = 4
@@ -20,7 +27,7 @@ def findings(survey: Survey, writer: str, ranks: int) -> list[Finding]:
         _buffers(survey),
         _moments(survey),
         _counts(survey),
-        _step(survey),
+        _step(survey, writer),
         _position(survey, writer),
         _horizon(survey),
         _loader(survey, writer),
@@ -83,9 +90,15 @@ def _counts(survey: Survey) -> Finding:
     return _missing("counts", "No optimizer state is here.")
 
 
-def _step(survey: Survey) -> Finding:
-    if survey.steps:
-        _, _, where, value = min(survey.steps, key=lambda step: step[:2])
+def _step(survey: Survey, writer: str) -> Finding:
+    # Accelerate's own is a count of batches in the current epoch, by which it accumulates gradients.
+    own = [step for step in survey.steps if writer == ACCELERATE and step[2].startswith(RANDOM_STATES)]
+    steps = [step for step in survey.steps if step not in own]
+    if own and not steps:
+        detail = "Accelerate counts the batches of an epoch. Its users note the step in the folder's name."
+        return Finding("step", UNCLEAR, detail, where=[own[0][2]], lesson="18")
+    if steps:
+        _, _, where, value = min(steps, key=lambda step: step[:2])
         detail = "In a tensor, whose content is not read." if value is None else f"{value:,}."
         return Finding("step", HELD, detail, where=[where])
     epoch = f" There is an epoch: {survey.epoch}." if survey.epoch is not None else ""

@@ -128,7 +128,8 @@ def _one_of_each(found: Gathered, inside: list[Path]) -> list[Path]:
         return inside
     newest = plain(several[-1].name)
     found.notes.append(f"{len(several)} .ckpt files stand here; this is {newest}, written last.")
-    return [entry for entry in inside if entry not in several[:-1]]
+    older = set(several[:-1])
+    return [entry for entry in inside if entry not in older]
 
 
 def _written(entry: Path) -> tuple[int, str]:

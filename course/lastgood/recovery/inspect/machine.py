@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from lastgood.recovery.inspect.values import Global, Made, Raw, Table
 
-MEMO = 500_000
+MEMO = 600_000  # objects that are remembered
+OBJECTS = 400_000  # lists, dicts, their keys, and what is called: a tensor takes up to five
 TEXT_CHARS = 1 << 20
 _KEPT_BYTES = 64  # of a bytes object; of longer ones only the length
 _KEPT_BITS = 256  # of a number
@@ -39,38 +39,31 @@ class Machine:
         self._stack: list[Any] = []
         self._below: list[list[Any]] = []
         self._memo: dict[int, Any] = {}
+        self._objects = 0
 
     def pop(self) -> Any:
         if not self._stack:
             raise Malformed("its stack is empty")
         return self._stack.pop()
 
-    def step(self, name: str, argument: Any) -> None:
-        if name in _SMALL:
-            self._stack.append(argument)
-        elif name in _CONSTANTS:
-            self._stack.append(_CONSTANTS[name])
-        elif name in _VALUES:
-            self._stack.append(_short(argument))
-        elif name in _MEMO_OPCODES:
-            self._remember(name, argument)
-        else:
-            handler = _HANDLERS.get(name)
-            if handler is None:
-                raise Malformed(f"the opcode {name} is unknown")
-            handler(self, argument)
+    def push(self, value: Any) -> None:
+        self._stack.append(value)
 
-    def _remember(self, name: str, argument: Any) -> None:
-        if name in ("GET", "BINGET", "LONG_BINGET"):
-            if argument not in self._memo:
-                raise Malformed("it refers to what it never held")
-            self._stack.append(self._memo[argument])
-            return
-        if len(self._memo) >= MEMO:
-            raise TooMuch(f"it remembers more than {MEMO:,} objects")
+    def push_short(self, value: Any) -> None:
+        self._stack.append(_short(value))
+
+    def recall(self, index: int) -> None:
+        self._stack.append(self._memo[index])  # of a KeyError the walker tells
+
+    def remember(self, index: int) -> None:
         if not self._stack:
             raise Malformed("its stack is empty")
-        self._memo[len(self._memo) if name == "MEMOIZE" else argument] = self._stack[-1]
+        self._memo[index] = self._stack[-1]
+        if len(self._memo) > MEMO:
+            raise TooMuch(f"it remembers more than {MEMO:,} objects")
+
+    def remember_next(self, _: Any) -> None:
+        self.remember(len(self._memo))
 
     def mark(self, _: Any) -> None:
         self._below.append(self._stack)
@@ -98,16 +91,20 @@ class Machine:
         pass
 
     def new_list(self, _: Any) -> None:
+        self._count()
         self._stack.append([])
 
     def new_table(self, _: Any) -> None:
+        self._count()
         self._stack.append(Table())
 
     def new_set(self, _: Any) -> None:
-        self._stack.append(Made(Global("builtins", "set"), ()))
+        self._count()
+        self._stack.append(Made(_SET, ()))
 
     def list_of(self, _: Any) -> None:
         items = self.since_mark()
+        self._count()
         self._stack.append(items)
 
     def tuple_of(self, _: Any) -> None:
@@ -116,11 +113,13 @@ class Machine:
 
     def table_of(self, _: Any) -> None:
         items = self.since_mark()
+        self._count(1 + len(items) // 2)
         self._stack.append(Table(_pairs(items)))
 
     def frozen_set(self, _: Any) -> None:
         items = self.since_mark()
-        self._stack.append(Made(Global("builtins", "frozenset"), (), items=items))
+        self._count()
+        self._stack.append(Made(_FROZENSET, (), items=items))
 
     def short_tuple(self, size: int) -> None:
         if len(self._stack) < size:
@@ -137,10 +136,12 @@ class Machine:
 
     def set_item(self, _: Any) -> None:
         value, key = self.pop(), self.pop()
+        self._count()
         _update(self._top(), [(key, value)])
 
     def set_items(self, _: Any) -> None:
         items = self.since_mark()
+        self._count(len(items) // 2)
         _update(self._top(), _pairs(items))
 
     def find_global(self, argument: Any) -> None:
@@ -157,21 +158,21 @@ class Machine:
     def instance(self, argument: Any) -> None:
         items = self.since_mark()
         self.find_global(argument)
-        self._stack.append(self._walker.call(self.pop(), tuple(items)))
+        self._call(self.pop(), tuple(items))
 
     def object(self, _: Any) -> None:
         items = self.since_mark()
         if not items:
             raise Malformed("an object without a class")
-        self._stack.append(self._walker.call(items[0], tuple(items[1:])))
+        self._call(items[0], tuple(items[1:]))
 
     def call(self, _: Any) -> None:
-        arguments, target = self.pop(), self.pop()
-        self._stack.append(self._walker.call(target, arguments))
+        arguments = self.pop()
+        self._call(self.pop(), arguments)
 
     def call_with_names(self, _: Any) -> None:
         names, arguments, target = self.pop(), self.pop(), self.pop()
-        self._stack.append(self._walker.call(target, (arguments, names)))
+        self._call(target, (arguments, names))
 
     def build(self, _: Any) -> None:
         state = self.pop()
@@ -179,13 +180,24 @@ class Machine:
             self._top().state = state
 
     def persistent(self, _: Any) -> None:
-        self._stack.append(self._walker.persist(self.pop()))
+        self.persistent_text(self.pop())
 
     def persistent_text(self, argument: Any) -> None:
+        self._count()
         self._stack.append(self._walker.persist(argument))
 
     def buffer(self, _: Any) -> None:
         self._stack.append(Raw(0))
+
+    def _call(self, target: Any, arguments: Any) -> None:
+        self._count()
+        self._stack.append(self._walker.call(target, arguments))
+
+    def _count(self, more: int = 1) -> None:
+        """Opcodes of one byte make objects of hundreds: these are limited by themselves."""
+        self._objects += more
+        if self._objects > OBJECTS:
+            raise TooMuch(f"it makes more than {OBJECTS:,} objects")
 
     def _top(self) -> Any:
         if not self._stack:
@@ -219,35 +231,9 @@ def _extend(target: Any, items: list[Any]) -> None:
 
 
 def _update(target: Any, pairs: list[tuple[Any, Any]]) -> None:
-    if not isinstance(target, Table | Made):
+    if not isinstance(target, (Table, Made)):
         raise Malformed("keys are set in what has none")
     target.pairs.extend(pairs)
 
 
-_CONSTANTS: dict[str, Any] = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": ()}
-_SMALL = frozenset({
-    "BININT", "BININT1", "BININT2", "FLOAT", "BINFLOAT", "SHORT_BINSTRING", "SHORT_BINUNICODE",
-})  # fmt: skip
-_VALUES = frozenset({
-    "INT", "LONG", "LONG1", "LONG4", "STRING", "BINSTRING", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8",
-    "BYTEARRAY8", "UNICODE", "BINUNICODE", "BINUNICODE8",
-})  # fmt: skip
-_MEMO_OPCODES = frozenset({"PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE", "GET", "BINGET", "LONG_BINGET"})
-_HANDLERS: dict[str, Callable[[Machine, Any], None]] = {
-    "MARK": Machine.mark, "POP": Machine.drop, "POP_MARK": Machine.drop_to_mark, "DUP": Machine.double,
-    "PROTO": Machine.ignore, "FRAME": Machine.ignore, "READONLY_BUFFER": Machine.ignore,
-    "EMPTY_LIST": Machine.new_list, "EMPTY_DICT": Machine.new_table, "EMPTY_SET": Machine.new_set,
-    "LIST": Machine.list_of, "TUPLE": Machine.tuple_of, "DICT": Machine.table_of,
-    "FROZENSET": Machine.frozen_set,
-    "TUPLE1": lambda machine, _: machine.short_tuple(1),
-    "TUPLE2": lambda machine, _: machine.short_tuple(2),
-    "TUPLE3": lambda machine, _: machine.short_tuple(3),
-    "APPEND": Machine.append, "APPENDS": Machine.appends, "ADDITEMS": Machine.appends,
-    "SETITEM": Machine.set_item, "SETITEMS": Machine.set_items,
-    "GLOBAL": Machine.find_global, "STACK_GLOBAL": Machine.find_on_stack,
-    "EXT1": Machine.extension, "EXT2": Machine.extension, "EXT4": Machine.extension,
-    "INST": Machine.instance, "OBJ": Machine.object,
-    "REDUCE": Machine.call, "NEWOBJ": Machine.call, "NEWOBJ_EX": Machine.call_with_names,
-    "BUILD": Machine.build,
-    "PERSID": Machine.persistent_text, "BINPERSID": Machine.persistent, "NEXT_BUFFER": Machine.buffer,
-}  # fmt: skip
+_SET, _FROZENSET = Global("builtins", "set"), Global("builtins", "frozenset")

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from lastgood.recovery.inspect.tensors import array_of
 from lastgood.recovery.inspect.values import Made, Raw, Table, Tensor
 
+PLAIN = (str, int, float, type(None))  # not written `str | …`: that is made anew for each of 200,000 objects
+_ROWS = (tuple, list)
 PYTHON, NUMPY, TORCH, CUDA = "Python", "NumPy", "torch", "CUDA"
 _MERSENNE_WORDS = 625  # Python's random: 624 words and a position
 _TORCH_CPU_BYTES = 5056  # torch.get_rng_state(), a Mersenne Twister
+_CHILDREN = 200_001  # of a value: survey looks at no more
 _CUDA_BYTES = 16  # torch.cuda.get_rng_state(), a seed and an offset
 _BIT_GENERATORS = frozenset({"MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"})
 
 
 def generator(value: Any, hinted: bool, on_gpu: bool) -> str | None:
     """Whose state this is. `hinted`: the names around it speak of random numbers, `on_gpu`: of GPUs."""
-    if isinstance(value, tuple | list):
+    if isinstance(value, _ROWS):
         return _in_row(value)
     if isinstance(value, Table):
         return _in_table(value)
@@ -32,6 +36,9 @@ def _in_row(value: tuple[Any, ...] | list[Any]) -> str | None:
     if len(value) == 3 and type(value[0]) is int and isinstance(value[1], tuple | list):
         return PYTHON if len(value[1]) == _MERSENNE_WORDS else None
     if len(value) == 5 and type(value[0]) is str and value[0] in _BIT_GENERATORS:
+        return NUMPY
+    # As weights_only takes it: without the generator's name, its array as a list.
+    if len(value) == 4 and isinstance(value[0], tuple | list) and len(value[0]) == _MERSENNE_WORDS - 1:
         return NUMPY
     return None
 
@@ -79,11 +86,11 @@ def number(value: Any) -> int | float | None:
 def children(value: Any) -> list[tuple[str, Any]]:
     """What stands in a value, by name."""
     if isinstance(value, Table):
-        return [(_key(key), item) for key, item in value.pairs]
-    if isinstance(value, tuple | list):
+        return [(_key(key), item) for key, item in value.pairs[:_CHILDREN]]
+    if isinstance(value, _ROWS):
         # Numbers in a row say nothing by themselves, and there may be very many.
-        rows = enumerate(value)
-        return [(str(index), item) for index, item in rows if not isinstance(item, str | int | float | None)]
+        said = ((str(index), item) for index, item in enumerate(value) if not isinstance(item, PLAIN))
+        return list(itertools.islice(said, _CHILDREN))
     if isinstance(value, Made) and not array_of(value):
         inner = [(_key(key), item) for key, item in value.pairs]
         inner += [(str(index), item) for index, item in enumerate(value.items)]
@@ -95,6 +102,6 @@ def children(value: Any) -> list[tuple[str, Any]]:
 
 
 def _key(key: Any) -> str:
-    if isinstance(key, str | int | float | bool):
+    if isinstance(key, PLAIN) and key is not None:
         return str(key)
     return "(bytes)" if isinstance(key, bytes | Raw) else "(an object)"

@@ -6,6 +6,7 @@ Only the header is read.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,21 +15,28 @@ from lastgood.recovery.inspect.opening import InspectError, plain
 from lastgood.recovery.inspect.part import Part
 from lastgood.recovery.inspect.values import ITEMSIZES, Table, Tensor, numel
 
-HEADER_BYTES = 8 << 20  # the format allows 100 MB; that of some 80,000 tensors has this length
+HEADER_BYTES = 13 << 20  # the format allows 100 MB; that of some 130,000 tensors has this length
 JSON_BYTES = 16 << 20
+# Of 16 MiB of `{},{},…` json makes a gigabyte: what takes most is counted before it is parsed.
+_MOST = {b"{": 250_000, b"[": 500_000, b":": 600_000, b",": 2_000_000}
 _DTYPES = {
     "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32",
     "I16": "int16", "I8": "int8", "U8": "uint8", "U16": "uint16", "U32": "uint32", "U64": "uint64",
     "BOOL": "bool", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "C64": "complex64",
     "F8_E8M0": "float8_e8m0fnu",
 }  # fmt: skip
+_Pairs = list[tuple[str, Any]]
 _FETCH = "Fetch it again, or use an earlier checkpoint."
 
 
-def parse_json(data: bytes, path: Path, what: str) -> Any:
-    """JSON with each object as a Table. Raises InspectError."""
+def parse_json(data: bytes, path: Path, what: str, hook: Callable[[_Pairs], Any] = Table) -> Any:
+    """JSON with each object as a Table, or as `hook` has it. Raises InspectError."""
+    for sign, most in _MOST.items():
+        if data.count(sign) > most:
+            cause = f"its {what} is JSON with more than {most:,} times {sign.decode()!r}"
+            raise InspectError(path, cause, "Headers and indices of some 130,000 tensors are read.")
     try:
-        return json.loads(data, object_pairs_hook=Table)
+        return json.loads(data, object_pairs_hook=hook)
     except (ValueError, RecursionError, MemoryError) as error:
         cause = f"its {what} is not JSON ({plain(str(error), 80)})"
         raise InspectError(path, cause, _FETCH) from None
@@ -50,34 +58,35 @@ def read_safetensors(file: BinaryIO, size: int, path: Path) -> Part:
     if length > HEADER_BYTES:
         cause = f"its header has {length:,} bytes"
         raise InspectError(path, cause, f"At most {HEADER_BYTES >> 20} MiB are read.")
-    header = parse_json(file.read(length), path, "header")
+    header = parse_json(file.read(length), path, "header", _entry)
     if not isinstance(header, Table):
         raise InspectError(path, "its header is not an object", _FETCH)
     pairs, ends, odd = [], [(0, 0)], []
     for name, entry in header.pairs:
         if name == "__metadata__":
             continue
-        tensor, span = _entry(entry)
-        if tensor is None:
-            odd.append(str(name))
+        if isinstance(entry, tuple):
+            pairs.append((name, entry[0]))
+            ends.append(entry[1])
         else:
-            pairs.append((name, tensor))
-            ends.append(span)
+            odd.append(str(name))
     part = Part(path, "safetensors", size, Table(pairs))
     part.faults += _faults(ends, size - 8 - length, odd)
     return part
 
 
-def _entry(entry: Any) -> tuple[Tensor | None, tuple[int, int]]:
-    if not isinstance(entry, Table):
-        return None, (0, 0)
-    dtype, shape, span = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
+def _entry(pairs: _Pairs) -> tuple[Tensor, tuple[int, int]] | Table:
+    """A tensor and where it lies, made as soon as its entry is parsed, which takes far more memory."""
+    fields = dict(pairs)
+    dtype: Any = fields.get("dtype")
+    shape: Any = fields.get("shape")
+    span: Any = fields.get("data_offsets")
     name = _DTYPES.get(dtype) if type(dtype) is str else None
     if name is None or not _numbers(shape) or not _numbers(span) or len(span) != 2 or len(shape) > 64:
-        return None, (0, 0)
-    claimed = numel(tuple(shape)) * ITEMSIZES[name]
+        return Table(pairs)
+    claimed = numel(shape) * ITEMSIZES[name]
     if span[1] - span[0] != claimed:
-        return None, (0, 0)
+        return Table(pairs)
     return Tensor(name, tuple(shape), claimed), (span[0], span[1])
 
 

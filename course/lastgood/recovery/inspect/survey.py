@@ -12,10 +12,11 @@ from lastgood.recovery.inspect import recognise, words
 from lastgood.recovery.inspect.opening import plain
 from lastgood.recovery.inspect.part import Part
 from lastgood.recovery.inspect.tally import WHERES, Survey
-from lastgood.recovery.inspect.values import Table, Tensor
+from lastgood.recovery.inspect.values import Made, Table, Tensor
 
 LEVELS = 40
 OBJECTS = 200_000
+_LEAVES = (Tensor, *recognise.PLAIN)
 
 
 def survey(parts: list[Part]) -> Survey:
@@ -37,9 +38,10 @@ class _Walk:
         self._objects = 0
         self._name = ""
         self._above: frozenset[str] = frozenset()  # what the names above the value say
+        self._settings = False  # the part is an object of a class, such as Trainer's training_args.bin
 
     def through(self, part: Part) -> None:
-        self._name = part.name
+        self._name, self._settings = part.name, isinstance(part.value, Made)
         todo: list[_Item] = [((), part.tokens, None, part.value)]
         while todo:
             above, said, key, value = todo.pop()
@@ -47,7 +49,7 @@ class _Walk:
             if self._objects > OBJECTS or len(above) > LEVELS:
                 self.found.cut = True
                 continue
-            if not isinstance(value, Tensor | str | int | float | None):
+            if not isinstance(value, _LEAVES):
                 if id(value) in self._seen:
                     continue
                 self._seen.add(id(value))
@@ -64,7 +66,9 @@ class _Walk:
 
     def _take(self, path: tuple[str, ...], said: frozenset[str], value: Any) -> bool:
         """Sort this value; False where what it holds is to be looked at instead."""
-        if self._generator(path, said, value):
+        if isinstance(value, recognise.PLAIN):  # first, since most are
+            self._plain(path, said, value)
+        elif self._generator(path, said, value):
             pass
         elif recognise.is_optimizer(value):
             self._optimizer(path, value)
@@ -77,8 +81,6 @@ class _Walk:
             self._state_dict(path, said, value)
         elif isinstance(value, Tensor):
             self._loose(path, said, value)
-        elif isinstance(value, str | int | float | bool | None):
-            self._plain(path, said, value)
         else:
             return False
         return True
@@ -160,13 +162,15 @@ class _Walk:
     def _plain(self, path: tuple[str, ...], said: frozenset[str], value: Any) -> None:
         key = path[-1].lower() if path else ""
         self._horizon(path, value)
-        # Settings speak of loaders too (`dataloader_num_workers`): a position stands in a dict of its own.
-        around = said if len(path) == 1 else self._above
+        # Settings speak of loaders too (`dataloader_num_workers`): a position stands in a dict of its own,
+        # and never among the attributes of an object.
+        above = frozenset[str]() if self._settings else self._above
+        around = said if len(path) == 1 and not self._settings else above
         if around & words.LOADER or "consumed" in said:
             self.found.loader.append((self._at(path), value))
-            inside = self._above & words.LOADER  # of a dict or a file that is the loader's
+            inside = above & words.LOADER  # of a dict or a file that is the loader's
             self.found.tally("loader").at(self._at(path[:-1] if inside else path))
-        elif self._above & words.SCHEDULE:
+        elif above & words.SCHEDULE:
             self.found.tally("schedule").at(self._at(path[:-1]))
         elif self._above & words.EMA and type(value) in (int, float):
             self.found.tally("ema").at(self._at(path))

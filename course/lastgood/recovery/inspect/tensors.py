@@ -29,7 +29,7 @@ class TorchWalker(Walker):
         self.storages: dict[str, Storage] = {}
 
     def _made(self, target: Global, arguments: Any) -> Any:
-        known = _MAKERS.get(str(target))
+        known = _BY_NAMES.get((target.module, target.name))
         if known is None or not isinstance(arguments, tuple):
             return Made(target, arguments)
         made = known(target, arguments)
@@ -54,8 +54,11 @@ def _is_size(value: Any) -> bool:
 
 
 def _sizes(value: Any) -> tuple[int, ...]:
-    if not isinstance(value, tuple | list) or len(value) > _DIMS or not all(_is_size(size) for size in value):
+    if not isinstance(value, (tuple, list)) or len(value) > _DIMS:
         raise Malformed("a tensor's shape is no shape")
+    for size in value:
+        if not _is_size(size):
+            raise Malformed("a tensor's shape is no shape")
     return tuple(value)
 
 
@@ -64,8 +67,11 @@ def _strided(dtype: str, storage: Storage, offset: Any, shape: Any, strides: Any
     if not _is_size(offset) or len(sizes) != len(steps):
         raise Malformed("a tensor's place in its storage is none")
     count = numel(sizes)
-    last = sum((size - 1) * step for size, step in zip(sizes, steps, strict=True))
-    reach = offset + last + 1 if count else 0
+    reach = 0
+    if count:
+        reach = offset + 1
+        for size, step in zip(sizes, steps, strict=True):
+            reach += (size - 1) * step
     itemsize = ITEMSIZES[dtype]
     if count * itemsize > _MOST or reach * itemsize > _MOST:
         raise Malformed("a tensor claims more bytes than there are addresses")
@@ -79,7 +85,7 @@ def _tensor(_: Global, arguments: tuple[Any, ...]) -> Any:
     if len(arguments) < 4 or not isinstance(arguments[0], Storage):
         return Made(_, arguments)
     storage, *rest = arguments[:4]
-    named = next((dtype for argument in arguments[4:] if (dtype := dtype_of(argument))), storage.dtype)
+    named = next((dtype for argument in arguments[6:] if (dtype := dtype_of(argument))), storage.dtype)
     return _strided(named, storage, *rest)
 
 
@@ -156,3 +162,4 @@ _MAKERS: dict[str, Callable[[Global, tuple[Any, ...]], Any]] = {
     "collections.defaultdict": _table,
     "builtins.dict": _table,
 }
+_BY_NAMES = {(name.rpartition(".")[0], name.rpartition(".")[2]): maker for name, maker in _MAKERS.items()}

@@ -57,21 +57,23 @@ class _Bounded(io.BufferedIOBase):
         return True
 
 
-def read_zip(file: BinaryIO, size: int, path: Path) -> Part:
-    """Describe an archive of torch.save. Raises InspectError."""
+def read_zip(
+    file: BinaryIO, size: int, path: Path, most: int = PICKLE_BYTES, walker: TorchWalker | None = None
+) -> Part:
+    """Describe an archive of torch.save whose pickle has `most` bytes at most. Raises InspectError."""
     try:
         with zipfile.ZipFile(_Bounded(file)) as archive:
             listed = archive.infolist()
             inner = [info for info in listed if info.filename.rpartition("/")[2] == "data.pkl"]
             if not inner:
                 raise InspectError(path, _other_archive(listed), "Pass a file that torch.save wrote.")
-            data = _data(archive, inner[0], size, path)
+            data = _data(archive, inner[0], most, path)
     except InspectError:
         raise
     except _BAD_ZIP as error:
         cause = f"begins as a zip archive and cannot be read as one: cut short or damaged ({_brief(error)})"
         raise InspectError(path, cause, USE_EARLIER) from None
-    walker = TorchWalker()
+    walker = walker or TorchWalker()
     value = read_bytes(data, walker, path)
     root = inner[0].filename.removesuffix("data.pkl")
     part = Part(path, "torch.save, zip", size, value, list(walker.globals.values()))
@@ -82,16 +84,16 @@ def read_zip(file: BinaryIO, size: int, path: Path) -> Part:
     return part
 
 
-def _data(archive: zipfile.ZipFile, info: zipfile.ZipInfo, size: int, path: Path) -> bytes:
-    """The bytes of `data.pkl`, no more than a pickle may have."""
+def _data(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int, path: Path) -> bytes:
+    """The bytes of `data.pkl`, no more than it may have."""
     claimed = max(info.file_size, info.compress_size)
-    if claimed > PICKLE_BYTES:
+    if claimed > most:
         cause = f"its data.pkl claims {claimed:,} bytes"
-        raise InspectError(path, cause, f"At most {PICKLE_BYTES >> 20} MiB are read.")
+        raise InspectError(path, cause, f"At most {most:,} are read.")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise InspectError(path, "its data.pkl is packed in a way torch never uses", "Do not load it.")
     with archive.open(info) as entry:
-        return entry.read(PICKLE_BYTES)
+        return entry.read(most)
 
 
 def _other_archive(listed: list[zipfile.ZipInfo]) -> str:
@@ -150,7 +152,7 @@ def read_stream(file: BinaryIO, size: int, path: Path) -> Part:
     The older format is a row of pickles (a magic number, the protocol, the system, the value, the keys of the
     storages), and then each storage: its number of elements in eight bytes, and the elements.
     """
-    walker, window = TorchWalker(), Window(file)
+    walker, window = TorchWalker(), Window(file.read(PICKLE_BYTES))
     first = read_window(window, walker, path)
     if type(first) is not int or first != LEGACY_MAGIC:
         part = Part(path, "pickle", size, first, list(walker.globals.values()))
@@ -162,14 +164,15 @@ def read_stream(file: BinaryIO, size: int, path: Path) -> Part:
     value = read_window(window, walker, path)
     keys = read_window(window, walker, path)
     part = Part(path, "torch.save, legacy", size, value, list(walker.globals.values()))
-    part.faults += _storage_faults(walker, _stream_storages(file, size, keys, walker))
+    part.faults += _storage_faults(walker, _stream_storages(file, size, window.at, keys, walker))
     return part
 
 
-def _stream_storages(file: BinaryIO, size: int, keys: Any, walker: TorchWalker) -> dict[str, int | None]:
+def _stream_storages(
+    file: BinaryIO, size: int, at: int, keys: Any, walker: TorchWalker
+) -> dict[str, int | None]:
     """Bytes that each storage has in the stream: None from where it breaks off."""
     found: dict[str, int | None] = dict.fromkeys(walker.storages)
-    at = file.tell()
     for key in keys if isinstance(keys, list) else []:
         storage = walker.storages.get(key) if type(key) is str else None
         file.seek(at)

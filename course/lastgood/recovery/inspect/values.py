@@ -42,7 +42,7 @@ class Table:
     """A dict, as the pairs that went into it: a key may be anything, and only text is hashed."""
 
     pairs: list[tuple[Any, Any]] = field(default_factory=list)
-    _names: set[str] = field(default_factory=set)
+    _names: set[str] | None = None  # made where it is asked for: an empty set takes 200 bytes
     _counted: int = 0
 
     def get(self, key: str) -> Any:
@@ -55,7 +55,7 @@ class Table:
         return None
 
     def names(self) -> set[str]:
-        if self._counted != len(self.pairs):
+        if self._names is None or self._counted != len(self.pairs):
             self._names = {key for key, _ in self.pairs if type(key) is str}
             self._counted = len(self.pairs)
         return self._names
@@ -71,7 +71,7 @@ class Raw:
     size: int
 
 
-@dataclass(frozen=True, eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)  # not frozen: that doubles the time to make one
 class Storage:
     """The bytes under one or more tensors: `key` says where in the file."""
 
@@ -85,7 +85,7 @@ class Storage:
         return self.count * self.itemsize
 
 
-@dataclass(frozen=True, eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)  # not frozen: that doubles the time to make one
 class Tensor:
     """A tensor without its numbers. `shape` and `bytes` are what the file claims."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 
 from lastgood.recovery.inspect.folders import Gathered
@@ -11,6 +12,7 @@ from lastgood.recovery.inspect.values import Made, Table, Tensor
 
 LASTGOOD, TRAINER, ACCELERATE = "lastgood", "Hugging Face Trainer", "Hugging Face Accelerate"
 LIGHTNING, NANOGPT, DCP = "Lightning", "nanoGPT", "torch.distributed.checkpoint"
+RANDOM_STATES = "random_states_"  # how Accelerate's file of each rank begins
 _BY_KEYS = (
     (LIGHTNING, ("pytorch-lightning_version",)),
     (LIGHTNING, ("state_dict", "optimizer_states", "lr_schedulers")),
@@ -37,7 +39,7 @@ def writer_of(found: Gathered) -> Writer:
         return Writer(LASTGOOD, "state.pt with a manifest.json beside it")
     if "trainer_state.json" in names:
         return Writer(TRAINER, "trainer_state.json stands in the folder")
-    if random_states := sorted(name for name in names if name.startswith("random_states_")):
+    if random_states := sorted(name for name in names if name.startswith(RANDOM_STATES)):
         return Writer(ACCELERATE, f"{plain(random_states[0])} stands in the folder")
     for part in found.parts:
         for name, keys in _BY_KEYS:
@@ -67,7 +69,7 @@ def _what(value: object) -> str:
     if is_state_dict(value):
         return "a dict of tensors"
     if isinstance(value, Table):
-        names = sorted(value.names())
+        names = heapq.nsmallest(_SHOWN + 1, value.names())  # there may be a million
         more = ", …" if len(names) > _SHOWN else ""
         return f"a dict with the keys {', '.join(plain(name, 30) for name in names[:_SHOWN])}{more}"
     if isinstance(value, Tensor):
