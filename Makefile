@@ -4,11 +4,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 PEERS := .venv/.peers
+FRAMEWORKS := .venv/.frameworks
 PARALLEL := --numprocesses auto --maxprocesses 4 --dist worksteal
 SLOWEST := --durations 15
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-all test-slow test-nightly lint types notebooks notebooks-check site demo endurance bench constraints clean
+.PHONY: help lab frameworks test test-all test-slow test-frameworks test-nightly lint types notebooks notebooks-check site demo endurance bench constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,12 +20,19 @@ lab: $(INSTALLED) ## open the course in JupyterLab
 test: lint notebooks-check ## lint, types, notebooks and the quick tests
 	$(BIN)/python -m pytest -m "not slow" $(PARALLEL)
 
-test-all: test test-slow ## the same, then the slow tests (browser, whole classes)
+test-all: test test-slow test-frameworks ## the same, then the slow tests (browser, whole classes)
 
 # A browser and its server have the machine to themselves. Its tests are all in one folder: tests/test_make.py.
 test-slow: $(INSTALLED)
-	$(BIN)/python -m pytest -m "slow and not browser and not nightly" $(PARALLEL) $(SLOWEST)
+	$(BIN)/python -m pytest -m "slow and not browser and not nightly and not needs_frameworks" $(PARALLEL) $(SLOWEST)
 	$(BIN)/python -m pytest -m "slow and browser" $(SLOWEST) tests/server
+
+test-frameworks: $(FRAMEWORKS) ## real checkpoints and resumes of Transformers, Accelerate and Lightning
+	$(BIN)/python -m pytest -m needs_frameworks $(PARALLEL) $(SLOWEST) tests/frameworks
+
+frameworks: $(FRAMEWORKS) ## audit the frameworks, and write lesson 18's table of what they bring back
+	$(BIN)/python -m docs.frameworks
+	$(BIN)/autograder build
 
 test-nightly: $(INSTALLED) ## the rest of what the slow tests try a sample of: mutants, kills
 	$(BIN)/python -m pytest -m nightly $(PARALLEL) $(SLOWEST)
@@ -70,6 +78,12 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@echo "Installing the course into .venv. The first time this fetches PyTorch and JupyterLab: some minutes …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary \
 	  --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(FRAMEWORKS): $(INSTALLED)
+	@echo "Installing Transformers, Accelerate and Lightning …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary \
+	  --constraint constraints.txt --editable '.[frameworks]'
 	@touch $@
 
 $(PEERS): $(INSTALLED)

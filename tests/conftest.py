@@ -7,6 +7,7 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator
 from glob import glob
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ TOOLS = {
     "needs_bwrap": ("bwrap", ("bwrap",)),
     # Debian keeps PostgreSQL's server off PATH.
     "needs_postgres": ("postgres", ("initdb", "/usr/lib/postgresql/*/bin/initdb")),
+    # Not commands: packages, all of which must be there.
+    "needs_frameworks": ("frameworks", ("transformers", "accelerate", "lightning")),
 }
 
 
@@ -35,6 +38,9 @@ def pytest_configure() -> None:
 
 
 def tool_path(marker: str) -> str | None:
+    """Where a tool is; for the frameworks a word, if all of them can be imported."""
+    if marker == "needs_frameworks":
+        return "installed" if all(map(find_spec, TOOLS[marker][1])) else None
     names = (found for name in TOOLS[marker][1] for found in (glob(name) if "/" in name else [name]))
     return next(filter(None, map(shutil.which, names)), None)
 

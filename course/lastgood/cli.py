@@ -13,6 +13,7 @@ import typer
 
 from lastgood import workspace
 from lastgood.commands.anki import anki
+from lastgood.commands.audit import audit
 from lastgood.commands.errors import plain_errors
 from lastgood.commands.hint import hint
 from lastgood.commands.inspect import inspect
@@ -165,3 +166,4 @@ app.command()(review)
 app.command()(term)
 app.command()(anki)
 app.command()(inspect)
+app.command()(audit)

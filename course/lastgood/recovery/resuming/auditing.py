@@ -1,0 +1,229 @@
+"""The audit itself: which processes, in which order, and what is compared with what."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lastgood.recovery.inspect import InspectError, inspect
+from lastgood.recovery.inspect.effects import EFFECTS
+from lastgood.recovery.resuming.children import Child, Trouble, child
+from lastgood.recovery.resuming.comparing import Leaves, different, why
+from lastgood.recovery.resuming.report import BROKEN, KEPT, LOST, Finding, Report
+
+BEFORE, AFTER, PATIENCE = 7, 8, 600.0
+_Observation = dict[str, Leaves]
+# What `lastgood inspect` calls the parts of a component; every other name is its own.
+_PARTS = {
+    "optimizer": ("moments", "counts"),
+    "schedule": ("position",),  # its horizon is as a rule a setting of the script
+    "data loader": ("loader",),
+}
+
+
+class AuditError(Exception):
+    """Nothing can be said about how this code resumes, and why."""
+
+    def __init__(self, message: str, detail: str = ""):
+        super().__init__(message)
+        self.detail = detail  # a traceback, or the last of what was printed
+
+
+def audit(
+    module: str,
+    *,
+    before: int = BEFORE,
+    after: int = AFTER,
+    patience: float = PATIENCE,
+    on_stage: Callable[[str], None] = lambda words: None,
+) -> Report:
+    """Train, save, kill, resume in a fresh process, and compare with an undisturbed run; then once more.
+
+    Args:
+        module: a file that ends in .py, or a dotted name. It defines what `five.Five` describes.
+        before: steps until the save. Choose it to lie inside an epoch and inside the warm-up.
+        after: steps of the resumed run. Choose them to go past an epoch's end.
+        patience: seconds that one call of the five functions may take.
+        on_stage: called with a few words as each process begins.
+
+    Raises AuditError where the module cannot be used, an undisturbed run fails, or two undisturbed runs are
+    not alike. That resuming fails is no error but a finding.
+    """
+    return _Audit(module, before, after, patience, on_stage).run()
+
+
+@dataclass(frozen=True)
+class _Truth:
+    """The undisturbed run."""
+
+    losses: list[float]  # until the save, of the resumed run, and after the second resume
+    start: _Observation
+    saved: _Observation
+    end: _Observation
+
+
+class _Audit:
+    """One audit, and its report so far: what is known stays known when a later process fails."""
+
+    def __init__(
+        self, module: str, before: int, after: int, patience: float, on_stage: Callable[[str], None]
+    ) -> None:
+        self.before, self.after, self.patience, self.on_stage = before, after, patience, on_stage
+        self.report = Report(module, before, after)
+
+    def run(self) -> Report:
+        try:
+            self.on_stage("An undisturbed run …")
+            truth = self._undisturbed()
+        except Trouble as trouble:
+            raise AuditError(f"The undisturbed run failed. {trouble}", trouble.detail) from None
+        self._add(expected=truth.losses[self.before : self.before + self.after])
+        with tempfile.TemporaryDirectory(prefix="lastgood-audit-") as scratch:
+            first, second = Path(scratch, "first"), Path(scratch, "second")
+            first.mkdir()
+            second.mkdir()
+            try:
+                self._disturbed(truth, first, second)
+            except Trouble as trouble:
+                self._add(stopped=str(trouble), detail=trouble.detail)
+        if self.report.lost or (not self.report.stopped and self.report.status):
+            self.on_stage("It differs. Another undisturbed run, to tell loss from chance …")
+            self._require_determinism(truth)
+        return self.report
+
+    def _add(self, **found: Any) -> None:
+        self.report = replace(self.report, **found)
+
+    def _disturbed(self, truth: _Truth, first: Path, second: Path) -> None:
+        self.on_stage("The same run, saved and killed …")
+        self._save(truth, first)
+        self._describe(first)
+        self.on_stage("Resumed in a fresh process, saved and killed …")
+        self._resume(truth, first, second)
+        if self.report.status == 0:
+            self.on_stage("Resumed once more …")
+            self._again(truth, second)
+
+    def _child(self) -> Any:
+        return child(self.report.module, self.patience)
+
+    def _undisturbed(self) -> _Truth:
+        with self._child() as process:
+            process.ask("make")
+            start = _look(process)
+            losses = process.ask("advance", self.before)
+            saved = _look(process)
+            losses += process.ask("advance", self.after)
+            end = _look(process)
+            losses += process.ask("advance", self.after)
+            return _Truth(losses, start, saved, end)
+
+    def _save(self, truth: _Truth, folder: Path) -> None:
+        with self._child() as process:
+            process.ask("make")
+            self._require_same(truth.losses, process.ask("advance", self.before))
+            process.ask("save", str(folder))
+            process.kill()
+
+    def _resume(self, truth: _Truth, folder: Path, second: Path) -> None:
+        with self._child() as process:
+            process.ask("resume", str(folder))
+            self._add(findings=self._findings(_look(process), truth.saved, truth.start, folder, LOST))
+            found = process.ask("advance", self.after)
+            self._add(found=found, first_step=_first(self.report.expected, found, self.before))
+            if self.report.status == 0:
+                process.ask("save", str(second))
+            process.kill()
+
+    def _again(self, truth: _Truth, second: Path) -> None:
+        with self._child() as process:
+            process.ask("resume", str(second))
+            self._add(findings=self._findings(_look(process), truth.end, truth.start, second, BROKEN))
+            found = process.ask("advance", self.after)
+        done = self.before + self.after
+        self._add(second_step=_first(truth.losses[done:], found, done))
+
+    def _findings(
+        self, seen: _Observation, right: _Observation, start: _Observation, folder: Path, lost: str
+    ) -> list[Finding]:
+        held = _held(folder)
+        found = []
+        for name in [*right, *(name for name in seen if name not in right)]:
+            mine, expected = seen.get(name, {}), right.get(name, {})
+            if not different(mine, expected):
+                found.append(Finding(name, KEPT, in_file=_in_file(name, held)))
+                continue
+            words = why(name, mine, expected, start.get(name, {}))
+            found.append(Finding(name, lost, words, _in_file(name, held), *_effect(name)))
+        return found
+
+    def _describe(self, folder: Path) -> None:
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        self._add(bytes=sum(path.stat().st_size for path in files))
+        if not files:
+            self._add(notes=["save left no file in the folder that it was given."])
+            return
+        try:
+            self._add(writer=inspect(folder).writer)
+        except InspectError as error:
+            self._add(notes=[f"`lastgood inspect` cannot say what the file holds: {error}"])
+
+    def _require_same(self, expected: list[float], found: list[float]) -> None:
+        step = _first(expected[: len(found)], found, 0)
+        if step is not None:
+            raise AuditError(_UNLIKE.format(step=step, a=expected[step], b=found[step]))
+
+    def _require_determinism(self, truth: _Truth) -> None:
+        try:
+            other = self._undisturbed()
+        except Trouble as trouble:
+            raise AuditError(f"A second undisturbed run failed. {trouble}", trouble.detail) from None
+        self._require_same(truth.losses, other.losses)
+        for mine, right in ((other.saved, truth.saved), (other.end, truth.end)):
+            for name, expected in right.items():
+                if places := different(mine.get(name, {}), expected):
+                    raise AuditError(_UNLIKE_SEEN.format(name=name, place=places[0] or name))
+
+
+_UNLIKE = (
+    "Two undisturbed runs differ at step {step}: their losses are {a!r} and {b!r}. What is not deterministic "
+    "cannot be compared bit for bit. Seed every generator in make, and on a GPU call "
+    "torch.use_deterministic_algorithms(True)."
+)
+_UNLIKE_SEEN = (
+    "Two undisturbed runs have the same losses, and observe sees different values of {name} in them, at "
+    "{place}. Leave out what differs from run to run, such as times and addresses, or seed it."
+)
+
+
+def _first(expected: list[float], found: list[float], start: int) -> int | None:
+    """The first step whose loss differs, counted from `start`. NaN is as good as NaN."""
+    pairs = enumerate(zip(expected, found, strict=True), start)
+    return next((step for step, (a, b) in pairs if repr(a) != repr(b)), None)
+
+
+def _look(process: Child) -> _Observation:
+    found: _Observation = process.ask("observe") if process.observes else {}
+    return found
+
+
+def _held(folder: Path) -> dict[str, str]:
+    """What `lastgood inspect` says of each of its components."""
+    with suppress(InspectError):
+        return {finding.component: finding.status for finding in inspect(folder).findings}
+    return {}
+
+
+def _effect(component: str) -> tuple[str, str]:
+    """What a resume without it does, and the lesson that says so; empty for what is the user's own."""
+    return EFFECTS.get(_PARTS.get(component, (component,))[0], ("", ""))
+
+
+def _in_file(component: str, held: dict[str, str]) -> str:
+    """The worst of what is said of the component's parts."""
+    said = {held[part] for part in _PARTS.get(component, (component,)) if part in held}
+    return next((status for status in ("missing", "cannot be told", "held") if status in said), "")

@@ -1,0 +1,98 @@
+"""One process of an audit: it calls the five functions as it is told, and answers in JSON.
+
+    python -m lastgood.recovery.resuming.process DESCRIPTOR MODULE
+
+It is asked ["make"], ["advance", 5], ["observe"], ["save", folder] or ["resume", folder], one after another.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import traceback
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lastgood.recovery.warm.channel import Channel
+
+_OURS = "lastgood/recovery/resuming/process.py"
+_CHARACTERS = 4000  # of a traceback
+
+
+class LossError(ValueError):
+    """What advance returned is not one loss a step."""
+
+
+def main() -> None:
+    """Answer until the audit hangs up, or ends this process."""
+    descriptor, module = sys.argv[1:]
+    channel = Channel(socket.socket(fileno=int(descriptor)))
+    del sys.argv[1:]  # as a script without arguments: the user's module may look at them
+    answering = _Answering()
+    _answer(channel, answering.load, [module])
+    while True:
+        try:
+            order, *arguments = json.loads(channel.recv())
+        except EOFError:
+            return
+        _answer(channel, getattr(answering, order), arguments)
+
+
+def _answer(channel: Channel, function: Any, arguments: Sequence[Any]) -> None:
+    try:
+        answer = {"value": function(*arguments)}
+    except (Exception, SystemExit) as error:  # a training script may call sys.exit
+        told = {"kind": type(error).__name__, "message": str(error), "traceback": _traceback(error)}
+        answer = {"error": told}
+    sys.stdout.flush()
+    channel.send(json.dumps(answer).encode())
+
+
+def _traceback(error: BaseException) -> str:
+    """From the user's own first line on."""
+    trace = error.__traceback__
+    while trace and trace.tb_frame.f_code.co_filename.endswith(_OURS):
+        trace = trace.tb_next
+    error.__traceback__ = trace
+    return "".join(traceback.format_exception(error))[-_CHARACTERS:]
+
+
+class _Answering:
+    """The user's functions, and the one run of this process."""
+
+    def load(self, module: str) -> dict[str, Any]:
+        from lastgood.recovery.resuming.loading import load
+
+        self._five = load(module)
+        return {"observes": self._five.observe is not None}
+
+    def make(self) -> None:
+        self._run = self._five.make()
+
+    def advance(self, steps: int) -> list[float]:
+        """One loss for each step."""
+        losses = self._five.advance(self._run, steps)
+        if not isinstance(losses, Iterable):
+            raise LossError(f"advance returned a {type(losses).__name__}: give a list, one loss a step")
+        found = [float(loss) for loss in losses]
+        if len(found) != steps:
+            raise LossError(f"advance was to train {steps} steps and returned {len(found)} losses")
+        return found
+
+    def observe(self) -> dict[str, Any]:
+        from lastgood.recovery.resuming.leaves import observed
+
+        assert self._five.observe is not None
+        return observed(self._five.observe(self._run))
+
+    def save(self, folder: str) -> None:
+        self._five.save(self._run, Path(folder))
+
+    def resume(self, folder: str) -> None:
+        self._run = self._five.resume(Path(folder))
+
+
+if __name__ == "__main__":
+    main()
