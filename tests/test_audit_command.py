@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lastgood.cli import app
-from lastgood.recovery.resuming import BROKEN, KEPT, LOST, AuditError, Finding, Report
+from lastgood.recovery.resuming import BROKEN, KEPT, LOST, UNSTABLE, AuditError, Finding, Report
 
 KEPT_STEP = Finding("step", KEPT, "", "held")
 LOST_RNG = Finding(
@@ -44,8 +44,21 @@ def test_a_run_that_comes_back_is_said_to(audited):
     assert status == 0
     assert "resumed in a fresh process: 1,234 bytes, written by torch.save." in out
     assert "✓ step yes came back" in out
-    assert out.endswith("2 steps after each of two resumes, 1 components, bit for bit.")
+    assert "2 steps after each of two resumes, 1 components, bit for bit. What comes after step 11," in out
     assert err == "An undisturbed run"
+
+
+def test_a_run_without_observe_is_not_said_to_be_whole_in_all_that_it_has(audited):
+    status, out, _ = audited(report())
+    assert status == 0
+    assert "Only losses were compared" in out
+
+
+def test_what_could_not_be_compared_is_named_and_is_no_loss(audited):
+    status, out, _ = audited(report(KEPT_STEP, Finding("pid", UNSTABLE, "It differs.")))
+    assert status == 0
+    assert "- pid It differs." in out
+    assert "1 components, bit for bit. Not compared: pid." in out
 
 
 @pytest.mark.parametrize(
@@ -60,12 +73,13 @@ def test_a_run_that_comes_back_is_said_to(audited):
         (report(LOST_RNG), "No loss of the 2 steps after the resume shows it."),
         (report(LOST_RNG), "It resumes into another run. Lost: torch RNG."),
         (report(Finding("step", BROKEN, "3.")), "After a second resume: 3."),
-        (report(KEPT_STEP, first_step=7), "Something that observe does not show was lost."),
+        (report(KEPT_STEP, first_step=7), "though all that observe shows came back. What else"),
         (report(first_step=7), "With observe(run), the audit can tell what was lost."),
         (report(second_step=9), "After a second resume the first step that differs is step 9."),
         (report(stopped="resume: OSError: gone", found=[]), "It stopped. resume: OSError: gone"),
         (report(stopped="resume: OSError: gone", found=[]), "It does not resume."),
-        (report(stopped="x", detail="File 'mine.py'\n[red]\n"), "File 'mine.py' [red] It does not resume."),
+        (report(stopped="x", detail="mine.py\n[red]\n"), "mine.py [red] It stopped. x It does not resume."),
+        (report(stopped="save: OSError: full"), "It does not save."),
         (report(first_step=7, notes=["save left no file."]), "save left no file."),
     ],
 )

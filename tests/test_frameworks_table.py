@@ -6,14 +6,14 @@ import pytest
 
 from docs.frameworks import results, table
 from docs.frameworks.__main__ import CASES
-from docs.frameworks.results import Result
-from lastgood.recovery.resuming import KEPT, LOST, Finding
+from docs.frameworks.results import Result, Seen
+from lastgood.recovery.resuming import KEPT, LOST
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def result(*findings):
-    return Result("`it`", "torch", "2.13.0", "2026-01-02", list(findings), None)
+    return Result("`it`", "torch", "2.13.0", "2026-01-02", list(findings))
 
 
 def test_the_lesson_has_the_table_of_the_last_audits():
@@ -29,11 +29,11 @@ def test_each_case_was_audited():
 @pytest.mark.parametrize(
     ("findings", "cell"),
     [
-        ([Finding("Python RNG", KEPT, "", "held")], "back |"),
-        ([Finding("Python RNG", KEPT, "", "held"), Finding("torch RNG", KEPT)], "back, by other means |"),
-        ([Finding("Python RNG", LOST, "", "missing")], "**lost** |"),
-        ([Finding("Python RNG", LOST, "", "held")], "**lost**, though in the file |"),
-        ([Finding("Python RNG", KEPT, "", "held"), Finding("torch RNG", LOST)], "**lost in part** |"),
+        ([Seen("Python RNG", KEPT, "held")], "back |"),
+        ([Seen("Python RNG", KEPT, "held"), Seen("torch RNG", KEPT, "")], "back, by other means |"),
+        ([Seen("Python RNG", LOST, "missing")], "**lost** |"),
+        ([Seen("Python RNG", LOST, "held")], "**lost**, though in the file |"),
+        ([Seen("Python RNG", KEPT, "held"), Seen("torch RNG", LOST, "")], "**lost in part** |"),
     ],
 )
 def test_a_cell_says_the_worst_of_its_components(findings, cell):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from lastgood.recovery.resuming import Finding, audit
+from lastgood.recovery.resuming import audit
 
 HERE = Path(__file__).resolve().parent
 FILE = HERE / "results.json"
@@ -24,6 +24,15 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Seen:
+    """What became of a component, and what `lastgood inspect` said of the file."""
+
+    component: str
+    status: str
+    in_file: str
+
+
+@dataclass(frozen=True)
 class Result:
     """One audit."""
 
@@ -31,8 +40,7 @@ class Result:
     package: str
     version: str
     date: str
-    findings: list[Finding]
-    first_step: int | None
+    findings: list[Seen]
 
 
 def measured(case: Case) -> Result:
@@ -42,7 +50,8 @@ def measured(case: Case) -> Result:
         raise RuntimeError(f"{case.run}: {report.stopped}\n{report.detail}")
     today = datetime.date.today().isoformat()
     found = version(case.package).partition("+")[0]
-    return Result(case.title, case.package, found, today, report.findings, report.first_step)
+    seen = [Seen(finding.component, finding.status, finding.in_file) for finding in report.findings]
+    return Result(case.title, case.package, found, today, seen)
 
 
 def write(results: list[Result]) -> None:
@@ -53,4 +62,4 @@ def write(results: list[Result]) -> None:
 def read() -> list[Result]:
     """What was kept last."""
     kept = json.loads(FILE.read_text(encoding="utf-8"))
-    return [Result(**{**one, "findings": [Finding(**each) for each in one["findings"]]}) for one in kept]
+    return [Result(**{**one, "findings": [Seen(**each) for each in one["findings"]]}) for one in kept]

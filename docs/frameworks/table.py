@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from docs.frameworks.results import Result
-from lastgood.recovery.resuming import KEPT, Finding
+from docs.frameworks.results import Result, Seen
+from lastgood.recovery.resuming import KEPT
 
 LESSON = "course/lessons/18_what_a_checkpoint_has_to_hold.md"
 BEGIN, END = "<!-- make frameworks -->", "<!-- end -->"
@@ -30,7 +30,7 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join([*lines, "", made])
 
 
-def _cell(findings: Sequence[Finding], parts: Sequence[str]) -> str:
+def _cell(findings: Sequence[Seen], parts: Sequence[str]) -> str:
     """The worst of its parts: lost, or kept though no file holds it, or kept."""
     mine = [finding for finding in findings if finding.component in parts]
     lost = [finding for finding in mine if finding.status != KEPT]

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
     from lastgood.recovery.resuming import Report
 
+INTERRUPTED = 130  # as shells have it
 NO_AUDIT = 2  # exit status; 0 resumes bit for bit, 1 does not
-_MARKS = {"kept": "✓", "lost": "✗", "lost the second time": "✗"}
-_FILE = {"held": "yes", "missing": "no", "cannot be told": "not to be told", "": ""}
+_MARKS = {"kept": "✓", "lost": "✗", "lost the second time": "✗", "not compared": "-"}
+_FILE = {"held": "yes", "missing": "no", "cannot be told": "cannot tell", "": ""}
 _DETAIL = 25  # lines
 
 
@@ -62,6 +63,9 @@ def audit(
             typer.secho(str(error), fg=typer.colors.RED, err=True)
             _detail(aside, error.detail)
         raise typer.Exit(NO_AUDIT) from None
+    except KeyboardInterrupt:
+        typer.echo("Stopped. Nothing was left behind.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
     if as_json:
         typer.echo(json.dumps(report.as_data(), indent=2, ensure_ascii=False))
     else:
@@ -79,9 +83,9 @@ def _print(console: Console, report: Report) -> None:
         console.print()
         console.print(_table(report))
     console.print()
+    _detail(console, report.detail)
     for line in [*_stopped(report), *_effects(report), *_steps(report), *report.notes]:
         console.print(line, markup=False)
-    _detail(console, report.detail)
     console.print(_verdict(report), style="bold", markup=False)
 
 
@@ -95,11 +99,10 @@ def _table(report: Report) -> Table:
     table.add_column("in the file", no_wrap=True)
     table.add_column("after the resume", overflow="fold")
     for finding in report.findings:
-        lost = finding.status != "kept"
         again = "After a second resume: " if finding.status == "lost the second time" else ""
-        said = f"{again}{finding.why}" if lost else "came back"
+        said = f"{again}{finding.why}" or "came back"
         cells = (_MARKS[finding.status], finding.component, _FILE[finding.in_file], said)
-        table.add_row(*map(Text, cells), style="red" if lost else "")
+        table.add_row(*map(Text, cells), style="red" if finding in report.lost else "")
     return table
 
 
@@ -133,21 +136,35 @@ def _steps(report: Report) -> list[str]:
 
 def _verdict(report: Report) -> str:
     if report.status == 0:
-        components = f", {len(report.findings)} components" if report.findings else ""
-        steps = f"{report.after} steps after each of two resumes"
-        return f"It resumes as if it had not been killed: {steps}{components}, bit for bit."
+        return _whole(report)
     lost = ", ".join(finding.component for finding in report.lost)
     if lost:
         return f"It resumes into another run. Lost: {lost}."
     if report.stopped:
-        return "It does not resume."
+        return "It does not save." if report.stopped.startswith("save") else "It does not resume."
     # Every component that was looked at is right, or none was looked at.
-    advice = (
-        "Something that observe does not show was lost"
-        if report.findings
-        else "With observe(run), the audit can tell what was lost"
+    if not report.findings:
+        return "It resumes into another run. With observe(run), the audit can tell what was lost."
+    return (
+        "It resumes into another run, though all that observe shows came back. What else decides that step? "
+        "A schedule's settings, the next epoch's order, a data set's own state?"
     )
-    return f"It resumes into another run. {advice}."
+
+
+def _whole(report: Report) -> str:
+    """That nothing was lost, and how far that was seen."""
+    last = report.before + 2 * report.after
+    steps = f"{report.after} steps after each of two resumes"
+    compared = [finding for finding in report.findings if finding.status == "kept"]
+    what = f", {len(compared)} components" if compared else ""
+    said = [f"It resumes as if it had not been killed: {steps}{what}, bit for bit."]
+    if not report.findings:
+        unseen = "what they do not show, such as an average of the weights, may be lost all the same"
+        said.append(f"Only losses were compared: {unseen}. observe(run) would tell.")
+    if left := [finding.component for finding in report.findings if finding not in compared]:
+        said.append(f"Not compared: {', '.join(left)}.")
+    said.append(f"What comes after step {last}, such as the end of a longer epoch, was not seen.")
+    return " ".join(said)
 
 
 def _ordinal(number: int) -> str:

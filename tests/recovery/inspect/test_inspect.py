@@ -1,6 +1,7 @@
 """What each maker's checkpoint holds and lacks is told, and where it stands."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -208,3 +209,31 @@ def test_numpys_state_is_known_as_numbers_alone(tmp_path):
     _, keys, position, has_gauss, cached = np.random.RandomState(1).get_state()
     torch.save({"rng": [keys.tolist(), position, has_gauss, cached]}, tmp_path / "numbers.pt")
     assert inspect(tmp_path / "numbers.pt")["NumPy RNG"].where == ["numbers.pt:rng"]
+
+
+def test_momentum_needs_no_count_of_steps(tmp_path):
+    model = torch.nn.Linear(2, 2)
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    model(torch.ones(1, 2)).sum().backward()
+    sgd.step()
+    torch.save({"model": model.state_dict(), "optimizer": sgd.state_dict()}, tmp_path / "sgd.pt")
+    report = inspect(tmp_path / "sgd.pt")
+    assert report["moments"].detail == "momentum_buffer of 2 of 2 parameters."
+    assert report["counts"].status == "cannot be told"
+
+
+def test_a_scripts_own_count_of_its_data_is_where_the_loader_stands(trained, tmp_path):
+    torch.save({"model": trained.model.state_dict(), "epoch": 1, "samples_seen": 64}, tmp_path / "own.pt")
+    finding = inspect(tmp_path / "own.pt")["loader"]
+    assert (finding.status, finding.detail) == ("held", "samples_seen 64.")
+
+
+def test_of_several_whole_checkpoints_in_a_folder_the_last_one_is_described(trained, tmp_path):
+    for number, name in enumerate(("step2.pt", "best.pt", "step3.pt")):
+        state = {"model": trained.model.state_dict(), "optimizer": trained.optimizer.state_dict()}
+        torch.save({**state, "step": number}, tmp_path / name)
+        os.utime(tmp_path / name, (0, number))
+    report = inspect(tmp_path)
+    assert report["step"].where == ["step3.pt:step"]
+    assert report["parameters"].tensors == len(list(trained.model.parameters()))
+    assert report.notes[0].startswith("3 files each hold a model and its optimizer; this is step3.pt")

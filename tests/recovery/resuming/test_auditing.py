@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lastgood.recovery.resuming import BROKEN, KEPT, LOST, AuditError, audit
+from lastgood.recovery.resuming import BROKEN, KEPT, LOST, UNSTABLE, AuditError, audit
 
 OBSERVE = """
 def observe(run):
@@ -69,6 +69,22 @@ def test_a_component_is_lost_though_no_loss_shows_it(module):
     assert lost.why == "As in a new run: nothing was put back. 0, not 7."
 
 
+def test_what_differs_between_undisturbed_runs_is_not_held_against_it(module):
+    pid = "import os\ndef observe(run): return {'pid': os.getpid(), 'step': run.step}"
+    report = audit(module(pid))
+    assert report.status == 0
+    assert {f.component: f.status for f in report.findings} == {"pid": UNSTABLE, "step": KEPT}
+    report = audit(module(pid + FORGETS_STEP))
+    assert [finding.component for finding in report.lost] == ["step"]
+
+
+def test_only_of_a_new_run_is_the_effect_said_to_be_that_of_a_new_run(module):
+    [anew] = audit(module(OBSERVE + FORGETS_STEP)).lost
+    [stale] = audit(module(OBSERVE + FORGETS_STEP.replace("run.step = 0", "run.step = 3"))).lost
+    assert anew.effect.startswith("A schedule that follows the step starts its warm-up again")
+    assert (stale.effect, stale.why) == ("", "3, not 7.")
+
+
 def test_what_only_a_second_resume_loses_is_told_apart(module):
     report = audit(module(OBSERVE + FORGETS_AFTER_A_RESUME))
     assert [(finding.component, finding.status) for finding in report.lost] == [("dice", BROKEN)]
@@ -85,6 +101,7 @@ def test_a_second_resume_is_judged_by_its_steps_too(module):
     ("resume", "stopped", "detail"),
     [
         ("raise OSError('no such state')", "resume: OSError: no such state", "raise OSError"),
+        ("return None", "resume: AnswerError: resume returned None: return the run", ""),
         ("print('out of luck'); os._exit(3)", "resume: ProcessDied: it exited with 3", "out of luck"),
         ("os.kill(os.getpid(), 11)", "resume: ProcessDied: killed by SIGSEGV", ""),
         ("raise SystemExit('usage: train')", "resume: SystemExit: usage: train", "SystemExit"),
@@ -114,7 +131,7 @@ def resume(folder):
 
 def test_a_save_without_a_file_is_noted(module):
     report = audit(module("def save(run, folder): pass"))
-    assert report.notes == ["save left no file in the folder that it was given."]
+    assert report.notes[0].startswith("save left no file in the folder that it was given.")
     assert report.stopped.startswith("resume: FileNotFoundError")
 
 
@@ -122,7 +139,11 @@ def test_a_save_without_a_file_is_noted(module):
     ("more", "words"),
     [
         ("def make(): return Run(None)", "Two undisturbed runs differ at step 0"),
-        ("import os\ndef observe(run): return {'pid': os.getpid()}", "sees different values of pid"),
+        (
+            "def observe(run): return {'next': run.dice.random()}",
+            "observe changes the run: with it step 0 has another loss than without it",
+        ),
+        ("def make(): pass", "make returned None: return the run"),
         ("def advance(run, steps): return [1.0]", "was to train 7 steps and returned 1 losses"),
         ("def advance(run, steps): return 1.0", "advance returned a float: give a list"),
         ("def advance(run, steps): return ['low'] * steps", "could not convert string to float"),
@@ -161,6 +182,13 @@ def test_a_module_that_is_not_there_is_told(name, words):
 def test_a_name_that_python_cannot_use_is_told(module, name, words):
     with pytest.raises(AuditError, match=words):
         audit(module(name=name))
+
+
+def test_what_lies_in_the_working_directory_hides_no_module_of_pythons(module, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here/random.py").write_text("raise SystemExit('not me')")
+    monkeypatch.chdir(tmp_path / "here")
+    assert audit(module()).status == 0
 
 
 def test_it_imports_what_lies_beside_it(module, tmp_path):

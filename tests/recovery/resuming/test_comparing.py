@@ -27,7 +27,7 @@ def told(found, expected, start=None, component="optimizer"):
             "2 of 2 entries differ, such as a: other values behind the first.",
         ),
         ({"a": torch.ones(2)}, {"a": torch.ones(3, 2)}, "1 of 1 entries differ, such as a: float32[2], not"),
-        ({}, {"m": torch.ones(2)}, "1 of 1 entries differ, such as m: nothing, not float32[2]."),
+        ({}, {"m": torch.ones(2)}, "1 of 1 entries differ, such as m: absent, not float32[2]."),
         ({"extra": 1}, {}, "1 of 1 entries differ, such as extra: 1, not nothing."),
         ({"a": []}, {"a": {}}, "a list of 0, not a dict of 0."),
         (torch.tensor(1.0), torch.tensor(2.0), "first value 1.0, not 2.0."),

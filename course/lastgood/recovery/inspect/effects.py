@@ -12,7 +12,7 @@ EFFECTS = {
     "moments": ("The optimizer starts cold: its first updates are not those of an unbroken run.", "08"),
     "counts": ("Adam's bias correction starts again, as if the moments were new.", "08"),
     "step": ("A schedule that follows the step starts its warm-up again.", "17"),
-    "position": ("The learning rate climbs again to its peak, which the run had long passed.", "17"),
+    "position": ("The schedule begins anew, with its warm-up and the rates of the run's start.", "17"),
     "loader": ("Some data is read twice, other data late or never.", "18"),
     "Python RNG": ("What draws from Python's random goes on with other numbers.", "18"),
     "NumPy RNG": ("What draws from NumPy goes on with other numbers.", "18"),

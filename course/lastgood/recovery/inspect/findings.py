@@ -85,7 +85,7 @@ def _counts(survey: Survey) -> Finding:
         return _held("counts", f"For {count:,} parameters.")
     if _ADAM & set(found.kinds):
         return _missing("counts", "Adam's moments are here, its counts of steps are not.")
-    if found.dicts and not found.adaptive:
+    if found.dicts and (found.kinds or not found.adaptive):
         return Finding("counts", UNCLEAR, "None is here; Adam and its kin need one, SGD does not.")
     return _missing("counts", "No optimizer state is here.")
 

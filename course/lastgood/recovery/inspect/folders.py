@@ -11,6 +11,7 @@ from lastgood.recovery.inspect import dcp, ours, shards
 from lastgood.recovery.inspect.files import read_part
 from lastgood.recovery.inspect.opening import InspectError, entries, plain
 from lastgood.recovery.inspect.part import Part
+from lastgood.recovery.inspect.recognise import children, is_optimizer, is_state_dict
 from lastgood.recovery.inspect.words import words_of
 
 FILES = 512  # of one folder that are read
@@ -113,6 +114,7 @@ def _folder(folder: Path, inside: list[Path]) -> Gathered:
             _add(found, lambda: read_part(entry), entry.name, words_of(entry.stem))  # noqa: B023
     if dcp.METADATA not in names and any(name.endswith(dcp.DATA) for name in names):
         found.faults.append("half-written: it has *.distcp files and no .metadata, which is written last")
+    _one_of_the_whole(found)
     found.faults += shards.faults(folder, names, found.parts) + _unfinished(inside)
     _count_ranks(found)
     if not found.parts:
@@ -130,6 +132,24 @@ def _one_of_each(found: Gathered, inside: list[Path]) -> list[Path]:
     found.notes.append(f"{len(several)} .ckpt files stand here; this is {newest}, written last.")
     older = set(several[:-1])
     return [entry for entry in inside if entry not in older]
+
+
+def _one_of_the_whole(found: Gathered) -> None:
+    """Of several files that each hold a model and its optimizer, keep the one that was written last."""
+    whole = [part for part in found.parts if _is_whole(part)]
+    if len(whole) < 2:
+        return
+    newest = max(whole, key=lambda part: _written(part.path))
+    found.notes.append(
+        f"{len(whole)} files each hold a model and its optimizer; this is {newest.name}, written last. "
+        "Pass another one by name."
+    )
+    found.parts = [part for part in found.parts if part is newest or part not in whole]
+
+
+def _is_whole(part: Part) -> bool:
+    inside = [value for _, value in children(part.value)]
+    return any(map(is_optimizer, inside)) and any(map(is_state_dict, inside))
 
 
 def _written(entry: Path) -> tuple[int, str]:

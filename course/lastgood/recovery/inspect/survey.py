@@ -166,7 +166,8 @@ class _Walk:
         # and never among the attributes of an object.
         above = frozenset[str]() if self._settings else self._above
         around = said if len(path) == 1 and not self._settings else above
-        if around & words.LOADER or "consumed" in said:
+        counted = key in words.POSITIONS and len(path) < 3 and type(value) is int
+        if around & words.LOADER or "consumed" in said or counted:
             self.found.loader.append((self._at(path), value))
             inside = above & words.LOADER  # of a dict or a file that is the loader's
             self.found.tally("loader").at(self._at(path[:-1] if inside else path))

@@ -20,6 +20,11 @@ HORIZONS = frozenset({
     "t_max", "total_steps", "total_iters", "max_steps", "max_iters", "num_training_steps", "horizon",
     "lr_decay_iters", "lr_decay_steps", "train_iters", "total_num_steps", "max_train_steps", "t_total",
 })  # fmt: skip
+# Of the data, where a script keeps its own count of them, beside the step.
+POSITIONS = frozenset({
+    "pos", "cursor", "offset", "data_pos", "data_position", "data_offset", "batch_idx", "batch_index",
+    "batches_seen", "sample_idx", "samples_seen", "num_samples_seen", "examples_seen", "tokens_seen",
+})  # fmt: skip
 BUFFERS = ("running_mean", "running_var", "num_batches_tracked", "inv_freq", "position_ids", "causal_mask")
 
 _CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -19,7 +19,7 @@ the same code gives, bit for bit.
 
 from lastgood.recovery.resuming.auditing import AFTER, BEFORE, PATIENCE, AuditError, audit
 from lastgood.recovery.resuming.five import Five
-from lastgood.recovery.resuming.report import BROKEN, KEPT, LOST, Finding, Report
+from lastgood.recovery.resuming.report import BROKEN, KEPT, LOST, UNSTABLE, Finding, Report
 
 __all__ = [
     "AFTER",
@@ -28,6 +28,7 @@ __all__ = [
     "KEPT",
     "LOST",
     "PATIENCE",
+    "UNSTABLE",
     "AuditError",
     "Finding",
     "Five",

@@ -12,8 +12,8 @@ from typing import Any
 from lastgood.recovery.inspect import InspectError, inspect
 from lastgood.recovery.inspect.effects import EFFECTS
 from lastgood.recovery.resuming.children import Child, Trouble, child
-from lastgood.recovery.resuming.comparing import Leaves, different, why
-from lastgood.recovery.resuming.report import BROKEN, KEPT, LOST, Finding, Report
+from lastgood.recovery.resuming.comparing import Leaves, different, untouched, why
+from lastgood.recovery.resuming.report import BROKEN, KEPT, LOST, UNSTABLE, Finding, Report
 
 BEFORE, AFTER, PATIENCE = 7, 8, 600.0
 _Observation = dict[str, Leaves]
@@ -22,7 +22,9 @@ _PARTS = {
     "optimizer": ("moments", "counts"),
     "schedule": ("position",),  # its horizon is as a rule a setting of the script
     "data loader": ("loader",),
+    "ema": ("EMA",),
 }
+_AS_NEW = ("parameters", "optimizer", "step", "schedule")
 
 
 class AuditError(Exception):
@@ -74,6 +76,7 @@ class _Audit:
     ) -> None:
         self.before, self.after, self.patience, self.on_stage = before, after, patience, on_stage
         self.report = Report(module, before, after)
+        self._unstable: set[str] | None = None  # components that differ between undisturbed runs
 
     def run(self) -> Report:
         try:
@@ -90,9 +93,7 @@ class _Audit:
                 self._disturbed(truth, first, second)
             except Trouble as trouble:
                 self._add(stopped=str(trouble), detail=trouble.detail)
-        if self.report.lost or (not self.report.stopped and self.report.status):
-            self.on_stage("It differs. Another undisturbed run, to tell loss from chance …")
-            self._require_determinism(truth)
+                self._tell_chance(truth)
         return self.report
 
     def _add(self, **found: Any) -> None:
@@ -104,9 +105,11 @@ class _Audit:
         self._describe(first)
         self.on_stage("Resumed in a fresh process, saved and killed …")
         self._resume(truth, first, second)
+        self._tell_chance(truth)
         if self.report.status == 0:
             self.on_stage("Resumed once more …")
             self._again(truth, second)
+            self._tell_chance(truth)
 
     def _child(self) -> Any:
         return child(self.report.module, self.patience)
@@ -125,7 +128,7 @@ class _Audit:
     def _save(self, truth: _Truth, folder: Path) -> None:
         with self._child() as process:
             process.ask("make")
-            self._require_same(truth.losses, process.ask("advance", self.before))
+            self._require_same(truth, process.ask("advance", self.before), observed=False)
             process.ask("save", str(folder))
             process.kill()
 
@@ -135,7 +138,7 @@ class _Audit:
             self._add(findings=self._findings(_look(process), truth.saved, truth.start, folder, LOST))
             found = process.ask("advance", self.after)
             self._add(found=found, first_step=_first(self.report.expected, found, self.before))
-            if self.report.status == 0:
+            if self.report.first_step is None:
                 process.ask("save", str(second))
             process.kill()
 
@@ -157,46 +160,78 @@ class _Audit:
             if not different(mine, expected):
                 found.append(Finding(name, KEPT, in_file=_in_file(name, held)))
                 continue
-            words = why(name, mine, expected, start.get(name, {}))
-            found.append(Finding(name, lost, words, _in_file(name, held), *_effect(name)))
+            new = start.get(name, {})
+            effect = _effect(name, untouched(mine, expected, new))
+            words = why(name, mine, expected, new)
+            found.append(Finding(name, lost, words, _in_file(name, held), *effect))
         return found
 
     def _describe(self, folder: Path) -> None:
         files = [path for path in folder.rglob("*") if path.is_file()]
         self._add(bytes=sum(path.stat().st_size for path in files))
         if not files:
-            self._add(notes=["save left no file in the folder that it was given."])
+            self._add(notes=[_NO_FILE])
             return
         try:
             self._add(writer=inspect(folder).writer)
         except InspectError as error:
             self._add(notes=[f"`lastgood inspect` cannot say what the file holds: {error}"])
 
-    def _require_same(self, expected: list[float], found: list[float]) -> None:
-        step = _first(expected[: len(found)], found, 0)
-        if step is not None:
-            raise AuditError(_UNLIKE.format(step=step, a=expected[step], b=found[step]))
+    def _require_same(self, truth: _Truth, found: list[float], observed: bool) -> None:
+        step = _first(truth.losses[: len(found)], found, 0)
+        if step is None:
+            return
+        if not observed and truth.start and self._unobserved() == found:
+            raise AuditError(_OBSERVE_CHANGES.format(step=step))
+        raise AuditError(_UNLIKE.format(step=step, a=truth.losses[step], b=found[step]))
 
-    def _require_determinism(self, truth: _Truth) -> None:
+    def _unobserved(self) -> list[float]:
+        with self._child() as process:
+            process.ask("make")
+            losses: list[float] = process.ask("advance", self.before)
+        return losses
+
+    def _tell_chance(self, truth: _Truth) -> None:
+        """Where something differs: does it differ between two undisturbed runs, too?"""
+        if not self.report.lost and {self.report.first_step, self.report.second_step} == {None}:
+            return
+        if self._unstable is None:
+            self.on_stage("It differs. Another undisturbed run, to tell loss from chance …")
+            self._unstable = self._compared(truth)
+        self._add(findings=[
+            Finding(finding.component, UNSTABLE, _UNSTABLE, finding.in_file)
+            if finding.component in self._unstable else finding for finding in self.report.findings
+        ])  # fmt: skip
+
+    def _compared(self, truth: _Truth) -> set[str]:
+        """The components that differ in another undisturbed run. Raises AuditError where a loss does."""
         try:
             other = self._undisturbed()
         except Trouble as trouble:
             raise AuditError(f"A second undisturbed run failed. {trouble}", trouble.detail) from None
-        self._require_same(truth.losses, other.losses)
-        for mine, right in ((other.saved, truth.saved), (other.end, truth.end)):
-            for name, expected in right.items():
-                if places := different(mine.get(name, {}), expected):
-                    raise AuditError(_UNLIKE_SEEN.format(name=name, place=places[0] or name))
+        self._require_same(truth, other.losses, observed=True)
+        looks = ((other.saved, truth.saved), (other.end, truth.end))
+        return {
+            name for mine, right in looks for name in right if different(mine.get(name, {}), right[name])
+        }
 
 
 _UNLIKE = (
     "Two undisturbed runs differ at step {step}: their losses are {a!r} and {b!r}. What is not deterministic "
-    "cannot be compared bit for bit. Seed every generator in make, and on a GPU call "
-    "torch.use_deterministic_algorithms(True)."
+    "cannot be compared bit for bit. Seed every generator in make, leave the clock out of training, and on a "
+    "GPU call torch.use_deterministic_algorithms(True)."
 )
-_UNLIKE_SEEN = (
-    "Two undisturbed runs have the same losses, and observe sees different values of {name} in them, at "
-    "{place}. Leave out what differs from run to run, such as times and addresses, or seed it."
+_OBSERVE_CHANGES = (
+    "observe changes the run: with it step {step} has another loss than without it. Does it "
+    "draw random numbers, or take a batch that training then lacks?"
+)
+_UNSTABLE = (
+    "It differs between two undisturbed runs, too, whose losses are the same: nothing can be said of it. "
+    "Seed it in make, or leave it out of observe."
+)
+_NO_FILE = (
+    "save left no file in the folder that it was given. If a thread writes it, wait for it in save; if it is "
+    "written elsewhere, one of an earlier run may have been read."
 )
 
 
@@ -218,12 +253,17 @@ def _held(folder: Path) -> dict[str, str]:
     return {}
 
 
-def _effect(component: str) -> tuple[str, str]:
-    """What a resume without it does, and the lesson that says so; empty for what is the user's own."""
+def _effect(component: str, new: bool) -> tuple[str, str]:
+    """What a resume without it does, and the lesson that says so; empty for what is the user's own.
+
+    Also empty for what is said of a new run's, where it is that of a run some steps old.
+    """
+    if component in _AS_NEW and not new:
+        return "", ""
     return EFFECTS.get(_PARTS.get(component, (component,))[0], ("", ""))
 
 
 def _in_file(component: str, held: dict[str, str]) -> str:
-    """The worst of what is said of the component's parts."""
+    """What is said of the component's parts: missing if one of them is."""
     said = {held[part] for part in _PARTS.get(component, (component,)) if part in held}
-    return next((status for status in ("missing", "cannot be told", "held") if status in said), "")
+    return next((status for status in ("missing", "held", "cannot be told") if status in said), "")

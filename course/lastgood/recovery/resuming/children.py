@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from lastgood.recovery.warm.channel import Channel
 
+_PROCESS = "lastgood.recovery.resuming.process"
 _TAIL = 2000  # characters of what a process printed
 _SECONDS = 10  # in which a process that has hung up ends
 
@@ -88,7 +89,8 @@ def child(module: str, patience: float) -> Iterator[Child]:
     """A fresh interpreter that has imported the user's module; killed at the end. Raises Trouble."""
     mine, other = socket.socketpair()
     with tempfile.TemporaryFile() as log, other:
-        command = [sys.executable, "-m", "lastgood.recovery.resuming.process", str(other.fileno()), module]
+        # -P: what lies in the working directory hides no module of Python's own.
+        command = [sys.executable, "-P", "-m", _PROCESS, str(other.fileno()), module]
         process = subprocess.Popen(
             command,
             pass_fds=[other.fileno()],

@@ -21,12 +21,17 @@ def different(found: Leaves, expected: Leaves) -> list[str]:
 def why(component: str, found: Leaves, expected: Leaves, at_start: Leaves) -> str:
     """What differs, and whether that is what a new run has."""
     places = different(found, expected)
-    untouched = all(found.get(place) == at_start.get(place) for place in places)
     if component.endswith("RNG"):  # of what its state is made means nothing to a reader
         words = "It stands elsewhere, so other numbers follow."
     else:
         words = _example(places, found, expected)
-    return f"As in a new run: nothing was put back. {words}" if untouched else words
+    new = untouched(found, expected, at_start)
+    return f"As in a new run: nothing was put back. {words}" if new else words
+
+
+def untouched(found: Leaves, expected: Leaves, at_start: Leaves) -> bool:
+    """Whether all that differs is as a new run has it."""
+    return all(found.get(place) == at_start.get(place) for place in different(found, expected))
 
 
 def _example(places: list[str], found: Leaves, expected: Leaves) -> str:
@@ -49,13 +54,15 @@ def _two(found: Leaf | None, expected: Leaf | None) -> str:
     match found, expected:
         case [["tensor", *head, _, first], ["tensor", *other, _, right]] if head == other:
             return f"first value {first}, not {right}" if first != right else "other values behind the first"
+    if found is None:
+        return f"absent, not {_words(expected)}"
     return f"{_words(found)}, not {_words(expected)}"
 
 
 def _words(leaf: Leaf | None) -> str:
     match leaf:
         case ["tensor", dtype, shape, *_]:
-            return f"{dtype.removeprefix('torch.')}{shape}"
+            return f"{dtype.removeprefix('torch.')}{shape}" if shape else f"a {dtype.removeprefix('torch.')}"
         case [_, _, text]:
             return str(text)
     return "nothing"

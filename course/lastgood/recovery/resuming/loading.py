@@ -57,7 +57,8 @@ def _five(module: ModuleType) -> Five:
     if lacks := [name for name, function in found.items() if function is None and name != OPTIONAL]:
         raise ModuleError(
             f"{where} does not define {', '.join(lacks)}. An audit calls make(), advance(run, steps), "
-            "save(run, folder), resume(folder) and, if there is one, observe(run)."
+            "save(run, folder), resume(folder) and, if there is one, observe(run). What stands under "
+            "`if __name__ == '__main__':` is not run."
         )
     for name, function in found.items():
         if function is not None:

@@ -13,7 +13,6 @@ from lastgood.training.rng import capture_rng
 PARAMETERS, BUFFERS, OPTIMIZER, STEP, SCHEDULE = "parameters", "buffers", "optimizer", "step", "schedule"
 LOADER, PYTHON, NUMPY, TORCH, CUDA = "data loader", "Python RNG", "NumPy RNG", "torch RNG", "CUDA RNG"
 SCALER = "loss scaler"
-_RATES = ("lr", "initial_lr")  # the schedule's, wherever they stand
 
 
 def components(
@@ -30,18 +29,16 @@ def components(
 
     Args:
         model: its parameters and buffers, by name.
-        optimizer: what it remembers of each parameter, and its groups' settings.
-        schedule: anything with a `state_dict()`. The optimizer's current rates are looked at without it, too.
+        optimizer: what it remembers of each parameter, and its groups' settings, the current rates included.
+        schedule: anything with a `state_dict()`.
         step: the count of optimizer steps.
         batch: the next batch, which is where the data loader stands as far as training can tell.
         scaler: the loss scaler, anything with a `state_dict()`.
         more: further components, by name.
     """
     held = optimizer.state_dict()
-    rates = [{key: group[key] for key in _RATES if key in group} for group in held["param_groups"]]
     settings = [
-        {key: value for key, value in group.items() if key not in (*_RATES, "params")}
-        for group in held["param_groups"]
+        {key: value for key, value in group.items() if key != "params"} for group in held["param_groups"]
     ]
     rng = capture_rng()
     return {
@@ -49,7 +46,7 @@ def components(
         BUFFERS: dict(model.named_buffers()),
         OPTIMIZER: {"state": held["state"], "settings": settings},
         **({} if step is None else {STEP: step}),
-        SCHEDULE: {"rates": rates, "state": None if schedule is None else schedule.state_dict()},
+        **({} if schedule is None else {SCHEDULE: schedule.state_dict()}),
         **({} if batch is None else {LOADER: {"next batch": batch}}),
         PYTHON: rng["python"],
         NUMPY: rng["numpy"],

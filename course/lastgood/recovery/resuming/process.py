@@ -7,6 +7,7 @@ It is asked ["make"], ["advance", 5], ["observe"], ["save", folder] or ["resume"
 
 from __future__ import annotations
 
+import importlib
 import json
 import socket
 import sys
@@ -17,12 +18,12 @@ from typing import Any
 
 from lastgood.recovery.warm.channel import Channel
 
-_OURS = "lastgood/recovery/resuming/process.py"
+_OURS = str(Path(__file__).parent)
 _CHARACTERS = 4000  # of a traceback
 
 
-class LossError(ValueError):
-    """What advance returned is not one loss a step."""
+class AnswerError(ValueError):
+    """What one of the functions returned is not what an audit can use."""
 
 
 def main() -> None:
@@ -51,12 +52,18 @@ def _answer(channel: Channel, function: Any, arguments: Sequence[Any]) -> None:
 
 
 def _traceback(error: BaseException) -> str:
-    """From the user's own first line on."""
+    """From the user's own first line on; nothing where the message is ours and says it all."""
+    if type(error).__module__.startswith("lastgood.recovery.resuming."):
+        return ""
     trace = error.__traceback__
-    while trace and trace.tb_frame.f_code.co_filename.endswith(_OURS):
+    while trace and _is_ours(trace.tb_frame.f_code.co_filename):
         trace = trace.tb_next
     error.__traceback__ = trace
     return "".join(traceback.format_exception(error))[-_CHARACTERS:]
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith((_OURS, "<frozen importlib")) or file == importlib.__file__
 
 
 class _Answering:
@@ -69,16 +76,16 @@ class _Answering:
         return {"observes": self._five.observe is not None}
 
     def make(self) -> None:
-        self._run = self._five.make()
+        self._run = _some("make", self._five.make())
 
     def advance(self, steps: int) -> list[float]:
         """One loss for each step."""
         losses = self._five.advance(self._run, steps)
         if not isinstance(losses, Iterable):
-            raise LossError(f"advance returned a {type(losses).__name__}: give a list, one loss a step")
+            raise AnswerError(f"advance returned a {type(losses).__name__}: give a list, one loss a step")
         found = [float(loss) for loss in losses]
         if len(found) != steps:
-            raise LossError(f"advance was to train {steps} steps and returned {len(found)} losses")
+            raise AnswerError(f"advance was to train {steps} steps and returned {len(found)} losses")
         return found
 
     def observe(self) -> dict[str, Any]:
@@ -91,7 +98,14 @@ class _Answering:
         self._five.save(self._run, Path(folder))
 
     def resume(self, folder: str) -> None:
-        self._run = self._five.resume(Path(folder))
+        self._run = _some("resume", self._five.resume(Path(folder)))
+
+
+def _some(name: str, run: Any) -> Any:
+    """The run. Raises AnswerError where there is none."""
+    if run is None:
+        raise AnswerError(f"{name} returned None: return the run")
+    return run
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-KEPT, LOST, BROKEN = "kept", "lost", "lost the second time"
+KEPT, LOST, BROKEN, UNSTABLE = "kept", "lost", "lost the second time", "not compared"
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Report:
 
     @property
     def lost(self) -> list[Finding]:
-        return [finding for finding in self.findings if finding.status != KEPT]
+        return [finding for finding in self.findings if finding.status in (LOST, BROKEN)]
 
     @property
     def status(self) -> int:
