@@ -59,12 +59,13 @@ def warm_grader(root: Path, config: Any) -> Iterator[None]:
     sandbox = Sandbox(config=config)
     if not sandbox.unsafe:
         warm.start(root)
-    _bailiff = _Bailiff(root.resolve(), sandbox)
+    before, mine = _bailiff, _Bailiff(root.resolve(), sandbox)
+    _bailiff = mine
     try:
         yield
     finally:
-        _bailiff.close()
-        _bailiff = None
+        mine.close()
+        _bailiff = before
         warm.stop()
 
 

@@ -35,6 +35,16 @@ def test_notebooks_with_the_same_limits_share_it_and_others_do_not() -> None:
 
 
 @pytest.mark.usefixtures("_warm")
+def test_a_process_that_grades_for_a_second_course_ends_each_in_its_turn() -> None:
+    with sitting(ROOT, UNSAFE) as first:
+        pass
+    with warm_grader(ROOT / "labs", Config({"Sandbox": {"unsafe": True}})), sitting(ROOT, UNSAFE) as meanwhile:
+        assert meanwhile is not first
+    with sitting(ROOT, UNSAFE) as again:
+        assert again is first
+
+
+@pytest.mark.usefixtures("_warm")
 def test_what_a_notebook_has_left_is_gone_before_the_next() -> None:
     with sitting(ROOT, UNSAFE) as court:
         assert court._folder is not None
