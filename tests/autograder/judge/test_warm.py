@@ -38,7 +38,8 @@ def test_notebooks_with_the_same_limits_share_it_and_others_do_not() -> None:
 def test_a_process_that_grades_for_a_second_course_ends_each_in_its_turn() -> None:
     with sitting(ROOT, UNSAFE) as first:
         pass
-    with warm_grader(ROOT / "labs", Config({"Sandbox": {"unsafe": True}})), sitting(ROOT, UNSAFE) as meanwhile:
+    config = Config({"Sandbox": {"unsafe": True}})
+    with warm_grader(ROOT / "labs", config), sitting(ROOT, UNSAFE) as meanwhile:
         assert meanwhile is not first
     with sitting(ROOT, UNSAFE) as again:
         assert again is first
