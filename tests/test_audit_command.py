@@ -6,7 +6,18 @@ import pytest
 from typer.testing import CliRunner
 
 from lastgood.cli import app
-from lastgood.recovery.resuming import BROKEN, KEPT, LOST, UNSTABLE, AuditError, Finding, Report
+from lastgood.recovery.resuming import (
+    AFTER,
+    BEFORE,
+    BROKEN,
+    KEPT,
+    LOST,
+    PATIENCE,
+    UNSTABLE,
+    AuditError,
+    Finding,
+    Report,
+)
 
 KEPT_STEP = Finding("step", KEPT, "", "held")
 LOST_RNG = Finding(
@@ -109,6 +120,8 @@ def test_the_steps_and_the_patience_are_passed_on(audited):
     asked = {}
     audited(report(), "--before", "3", "--after", "4", "--patience", "5", asked=asked)
     assert asked == {"module": "mine.py", "before": 3, "after": 4, "patience": 5.0}
+    audited(report(), asked=asked)
+    assert asked == {"module": "mine.py", "before": BEFORE, "after": AFTER, "patience": PATIENCE}
 
 
 def test_a_real_module_is_audited(tmp_path):

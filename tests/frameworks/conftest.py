@@ -17,17 +17,35 @@ from lastgood.recovery.resuming import Report, audit, auditing
 from lastgood.recovery.resuming.children import Child
 from lastgood.recovery.warm import WarmServer
 
-HERE = Path(__file__).resolve().parent
-RUNS = HERE.parents[1] / "docs/frameworks/runs"
+RUNS = Path(__file__).resolve().parents[2] / "docs/frameworks/runs"
+SERVE = "lastgood.recovery.resuming.process:serve"
 IMPORTED = ("lightning", "accelerate", "transformers.trainer")
 
+Audited = Callable[..., Report]
 Forked = Callable[[str, float], AbstractContextManager[Child]]
+
+
+def lost(report: Report) -> list[str]:
+    assert report.stopped == ""
+    return [finding.component for finding in report.lost]
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[[str], str]:
+    """Write a module beside those of `runs`; return the name that `audited` and `saved` know it by."""
+
+    def written(text: str) -> str:
+        path = tmp_path / "changed.py"
+        path.write_text(text)
+        return str(path.with_suffix(""))
+
+    return written
 
 
 @pytest.fixture(scope="session")
 def frameworks() -> Iterator[WarmServer]:
     """A process that has imported them."""
-    path = os.pathsep.join([str(HERE), str(RUNS), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(RUNS), os.environ.get("PYTHONPATH", "")])
     with WarmServer(preload=IMPORTED, env={**os.environ, "PYTHONPATH": path}) as server:
         server.wait_ready(300)
         yield server
@@ -40,7 +58,7 @@ def forked(frameworks: WarmServer, tmp_path: Path) -> Forked:
     @contextmanager
     def forked(module: str, patience: float) -> Iterator[Child]:
         with tempfile.TemporaryFile() as log:
-            spawned = frameworks.spawn("answering:answering", module, cwd=str(tmp_path), output=log.fileno())
+            spawned = frameworks.spawn(SERVE, module, cwd=str(tmp_path), output=log.fileno())
             with spawned as worker:
                 yield Child(worker, worker.channel, log, patience)  # type: ignore[arg-type]
 
@@ -48,7 +66,7 @@ def forked(frameworks: WarmServer, tmp_path: Path) -> Forked:
 
 
 @pytest.fixture
-def audited(forked: Forked, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Report]:
+def audited(forked: Forked, monkeypatch: pytest.MonkeyPatch) -> Audited:
     """Audit a module of `runs`."""
     monkeypatch.setattr(auditing, "child", forked)
     return lambda name, **settings: audit(str(RUNS / f"{name}.py"), **settings)

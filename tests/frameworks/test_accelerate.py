@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from lastgood.recovery.inspect import inspect
-from lastgood.recovery.resuming import Report
+
+from .conftest import Audited, lost
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs_frameworks]
 STEPS, EPOCH = 7, 3  # steps until the save, which is inside an epoch; steps of an epoch
@@ -17,12 +18,6 @@ from lastgood.recovery.resuming.adapters import accelerate
 make, advance, save, resume, observe = accelerate(partial(build, {measure}=False))
 """
 
-Audited = Callable[..., Report]
-
-
-def lost(report: Report) -> list[str]:
-    assert report.stopped == ""
-    return [finding.component for finding in report.lost]
 
 
 # Accelerate 1.15.0, torch 2.13. save_accelerator_state writes all global generators, and no sampler of a data
@@ -77,11 +72,9 @@ def test_data_that_follow_from_the_count_of_batches_come_back(audited: Audited) 
     ],
 )
 def test_each_measure_mends_one_loss(
-    audited: Audited, tmp_path: Path, measure: str, expected: list[str]
+    audited: Audited, written: Callable[[str], str], measure: str, expected: list[str]
 ) -> None:
-    module = tmp_path / "without.py"
-    module.write_text(WITHOUT.format(measure=measure))
-    assert lost(audited(str(module.with_suffix("")), before=STEPS)) == expected
+    assert lost(audited(written(WITHOUT.format(measure=measure)), before=STEPS)) == expected
 
 
 def test_what_a_real_checkpoint_holds(saved: Callable[[str, int], Path]) -> None:

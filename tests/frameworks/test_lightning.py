@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lastgood.recovery.inspect import inspect
-from lastgood.recovery.resuming import AuditError, Report
+from lastgood.recovery.resuming import AuditError
 
-from .conftest import RUNS
+from .conftest import RUNS, Audited, lost
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs_frameworks]
 STEPS, EPOCH = 7, 3  # steps until the save, which is inside an epoch; steps of an epoch
@@ -68,24 +68,12 @@ def build():
     return Network(), trainer_of(), DataLoader(Noisy())
 """
 
-Audited = Callable[..., Report]
 
 
 @pytest.fixture
-def changed(tmp_path: Path) -> Callable[[str, str], str]:
+def changed(written: Callable[[str], str]) -> Callable[[str, str], str]:
     """A module of `runs` with something of it defined anew."""
-
-    def changed(module: str, code: str) -> str:
-        path = tmp_path / "changed.py"
-        path.write_text(CHANGED.format(module=module, code=code))
-        return str(path.with_suffix(""))
-
-    return changed
-
-
-def lost(report: Report) -> list[str]:
-    assert report.stopped == ""
-    return [finding.component for finding in report.lost]
+    return lambda module, code: written(CHANGED.format(module=module, code=code))
 
 
 # Lightning 2.6.6. Between epochs, too: _CheckpointConnector.dump_checkpoint writes no generator, and

@@ -16,10 +16,10 @@ import pytest
 
 from lastgood.recovery.inspect import Report as Described
 from lastgood.recovery.inspect import inspect
-from lastgood.recovery.resuming import AuditError, Report
+from lastgood.recovery.resuming import AuditError
 from lastgood.recovery.resuming.children import Child, Trouble
 
-from .conftest import RUNS
+from .conftest import RUNS, Audited, lost
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs_frameworks]
 RUN = str(RUNS / "trainer_run.py")
@@ -37,25 +37,13 @@ make, advance, save, resume, observe = trainer({build})
 """
 
 Forked = Callable[[str, float], AbstractContextManager[Child]]
-Audited = Callable[..., Report]
 Changed = Callable[[str], str]
 
 
 @pytest.fixture
-def changed(tmp_path: Path) -> Changed:
+def changed(written: Callable[[str], str]) -> Changed:
     """A module like trainer_run, whose Trainer is built in another way."""
-
-    def written(build: str) -> str:
-        path = tmp_path / "changed.py"
-        path.write_text(CHANGED.format(build=build))
-        return str(path.with_suffix(""))
-
-    return written
-
-
-def lost(report: Report) -> list[str]:
-    assert report.stopped == ""
-    return [finding.component for finding in report.lost]
+    return lambda build: written(CHANGED.format(build=build))
 
 
 def test_by_default_all_comes_back_from_inside_an_epoch(audited: Audited) -> None:

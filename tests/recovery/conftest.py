@@ -32,6 +32,36 @@ def _one_thread() -> None:
 
 
 @pytest.fixture(scope="session")
+def exists() -> Callable[[int], bool]:
+    """Is there a process of this id?"""
+
+    def exists(pid: int) -> bool:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    return exists
+
+
+@pytest.fixture(scope="session")
+def runs(exists: Callable[[int], bool]) -> Callable[[int], bool]:
+    """Does it exist, and is it no zombie? What reaps an orphan, and when, is not ours to decide."""
+
+    def runs(pid: int) -> bool:
+        stat = Path(f"/proc/{pid}/stat")
+        try:
+            return exists(pid) and (
+                not Path("/proc").exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
+            )
+        except FileNotFoundError:
+            return False
+
+    return runs
+
+
+@pytest.fixture(scope="session")
 def write_steps() -> Callable[..., list[Path]]:
     """Write a checkpoint for each step, whose state holds the step as `value`; return their paths."""
 

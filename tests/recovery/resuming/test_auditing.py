@@ -1,8 +1,5 @@
 """Code that resumes as it should passes; whatever else it does is told, and nothing of it stays behind."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from lastgood.recovery.resuming import BROKEN, KEPT, LOST, UNSTABLE, AuditError, audit
@@ -202,7 +199,7 @@ def test_the_writer_dies_by_sigkill_right_after_its_save(module, tmp_path):
     assert not (tmp_path / "ended").exists()
 
 
-def test_what_a_run_started_ends_with_it(module, tmp_path):
+def test_what_a_run_started_ends_with_it(module, tmp_path, runs):
     pids = tmp_path / "pids"
     more = (
         "import subprocess\ndef make():\n"
@@ -211,16 +208,7 @@ def test_what_a_run_started_ends_with_it(module, tmp_path):
     )
     assert audit(module(more)).status == 0
     assert len(pids.read_text().split()) == 2
-    assert not any(running(pid) for pid in pids.read_text().split())
-
-
-def running(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    stat = Path(f"/proc/{pid}/stat")
-    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    assert not any(runs(int(pid)) for pid in pids.read_text().split())
 
 
 def test_each_process_is_told_of_as_it_begins(module):

@@ -13,7 +13,8 @@ _ROWS = (tuple, list)
 PYTHON, NUMPY, TORCH, CUDA = "Python", "NumPy", "torch", "CUDA"
 _MERSENNE_WORDS = 625  # Python's random: 624 words and a position
 _TORCH_CPU_BYTES = 5056  # torch.get_rng_state(), a Mersenne Twister
-_CHILDREN = 200_001  # of a value: survey looks at no more
+OBJECTS = 200_000  # that a survey looks at
+_CHILDREN = OBJECTS + 1  # of a value: it says then that there was more
 _CUDA_BYTES = 16  # torch.cuda.get_rng_state(), a seed and an offset
 _BIT_GENERATORS = frozenset({"MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"})
 

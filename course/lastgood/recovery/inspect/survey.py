@@ -15,7 +15,6 @@ from lastgood.recovery.inspect.tally import WHERES, Survey
 from lastgood.recovery.inspect.values import Made, Table, Tensor
 
 LEVELS = 40
-OBJECTS = 200_000
 _LEAVES = (Tensor, *recognise.PLAIN)
 
 
@@ -46,7 +45,7 @@ class _Walk:
         while todo:
             above, said, key, value = todo.pop()
             self._objects += 1
-            if self._objects > OBJECTS or len(above) > LEVELS:
+            if self._objects > recognise.OBJECTS or len(above) > LEVELS:
                 self.found.cut = True
                 continue
             if not isinstance(value, _LEAVES):

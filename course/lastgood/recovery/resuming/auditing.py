@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lastgood.recovery.inspect import InspectError, inspect
+from lastgood.recovery.inspect import Report as Described
 from lastgood.recovery.inspect.effects import EFFECTS
 from lastgood.recovery.resuming.children import Child, Trouble, child
 from lastgood.recovery.resuming.comparing import Leaves, different, untouched, why
@@ -17,6 +18,7 @@ from lastgood.recovery.resuming.report import BROKEN, KEPT, LOST, UNSTABLE, Find
 
 BEFORE, AFTER, PATIENCE = 7, 8, 600.0
 _Observation = dict[str, Leaves]
+_Held = dict[str, str]  # of `lastgood inspect`'s components: held, missing, cannot be told
 # What `lastgood inspect` calls the parts of a component; every other name is its own.
 _PARTS = {
     "optimizer": ("moments", "counts"),
@@ -79,11 +81,8 @@ class _Audit:
         self._unstable: set[str] | None = None  # components that differ between undisturbed runs
 
     def run(self) -> Report:
-        try:
-            self.on_stage("An undisturbed run …")
-            truth = self._undisturbed()
-        except Trouble as trouble:
-            raise AuditError(f"The undisturbed run failed. {trouble}", trouble.detail) from None
+        self.on_stage("An undisturbed run …")
+        truth = self._undisturbed("The undisturbed run")
         self._add(expected=truth.losses[self.before : self.before + self.after])
         with tempfile.TemporaryDirectory(prefix="lastgood-audit-") as scratch:
             first, second = Path(scratch, "first"), Path(scratch, "second")
@@ -102,9 +101,9 @@ class _Audit:
     def _disturbed(self, truth: _Truth, first: Path, second: Path) -> None:
         self.on_stage("The same run, saved and killed …")
         self._save(truth, first)
-        self._describe(first)
+        held = self._describe(first)
         self.on_stage("Resumed in a fresh process, saved and killed …")
-        self._resume(truth, first, second)
+        self._resume(truth, first, held, second)
         self._tell_chance(truth)
         if self.report.status == 0:
             self.on_stage("Resumed once more …")
@@ -114,16 +113,19 @@ class _Audit:
     def _child(self) -> Any:
         return child(self.report.module, self.patience)
 
-    def _undisturbed(self) -> _Truth:
-        with self._child() as process:
-            process.ask("make")
-            start = _look(process)
-            losses = process.ask("advance", self.before)
-            saved = _look(process)
-            losses += process.ask("advance", self.after)
-            end = _look(process)
-            losses += process.ask("advance", self.after)
-            return _Truth(losses, start, saved, end)
+    def _undisturbed(self, which: str) -> _Truth:
+        try:
+            with self._child() as process:
+                process.ask("make")
+                start = _look(process)
+                losses = process.ask("advance", self.before)
+                saved = _look(process)
+                losses += process.ask("advance", self.after)
+                end = _look(process)
+                losses += process.ask("advance", self.after)
+                return _Truth(losses, start, saved, end)
+        except Trouble as trouble:
+            raise AuditError(f"{which} failed. {trouble}", trouble.detail) from None
 
     def _save(self, truth: _Truth, folder: Path) -> None:
         with self._child() as process:
@@ -132,10 +134,10 @@ class _Audit:
             process.ask("save", str(folder))
             process.kill()
 
-    def _resume(self, truth: _Truth, folder: Path, second: Path) -> None:
+    def _resume(self, truth: _Truth, folder: Path, held: _Held, second: Path) -> None:
         with self._child() as process:
             process.ask("resume", str(folder))
-            self._add(findings=self._findings(_look(process), truth.saved, truth.start, folder, LOST))
+            self._add(findings=self._findings(_look(process), truth.saved, truth.start, held, LOST))
             found = process.ask("advance", self.after)
             self._add(found=found, first_step=_first(self.report.expected, found, self.before))
             if self.report.first_step is None:
@@ -143,17 +145,19 @@ class _Audit:
             process.kill()
 
     def _again(self, truth: _Truth, second: Path) -> None:
+        held: _Held = {}
+        with suppress(InspectError):
+            held = _held(inspect(second))
         with self._child() as process:
             process.ask("resume", str(second))
-            self._add(findings=self._findings(_look(process), truth.end, truth.start, second, BROKEN))
+            self._add(findings=self._findings(_look(process), truth.end, truth.start, held, BROKEN))
             found = process.ask("advance", self.after)
         done = self.before + self.after
         self._add(second_step=_first(truth.losses[done:], found, done))
 
     def _findings(
-        self, seen: _Observation, right: _Observation, start: _Observation, folder: Path, lost: str
+        self, seen: _Observation, right: _Observation, start: _Observation, held: _Held, lost: str
     ) -> list[Finding]:
-        held = _held(folder)
         found = []
         for name in [*right, *(name for name in seen if name not in right)]:
             mine, expected = seen.get(name, {}), right.get(name, {})
@@ -166,16 +170,20 @@ class _Audit:
             found.append(Finding(name, lost, words, _in_file(name, held), *effect))
         return found
 
-    def _describe(self, folder: Path) -> None:
+    def _describe(self, folder: Path) -> _Held:
+        """Note the checkpoint's size and writer; return what is said of each of its components."""
         files = [path for path in folder.rglob("*") if path.is_file()]
         self._add(bytes=sum(path.stat().st_size for path in files))
         if not files:
             self._add(notes=[_NO_FILE])
-            return
+            return {}
         try:
-            self._add(writer=inspect(folder).writer)
+            described = inspect(folder)
         except InspectError as error:
             self._add(notes=[f"`lastgood inspect` cannot say what the file holds: {error}"])
+            return {}
+        self._add(writer=described.writer)
+        return _held(described)
 
     def _require_same(self, truth: _Truth, found: list[float], observed: bool) -> None:
         step = _first(truth.losses[: len(found)], found, 0)
@@ -193,7 +201,7 @@ class _Audit:
 
     def _tell_chance(self, truth: _Truth) -> None:
         """Where something differs: does it differ between two undisturbed runs, too?"""
-        if not self.report.lost and {self.report.first_step, self.report.second_step} == {None}:
+        if not self.report.differs:
             return
         if self._unstable is None:
             self.on_stage("It differs. Another undisturbed run, to tell loss from chance …")
@@ -205,10 +213,7 @@ class _Audit:
 
     def _compared(self, truth: _Truth) -> set[str]:
         """The components that differ in another undisturbed run. Raises AuditError where a loss does."""
-        try:
-            other = self._undisturbed()
-        except Trouble as trouble:
-            raise AuditError(f"A second undisturbed run failed. {trouble}", trouble.detail) from None
+        other = self._undisturbed("A second undisturbed run")
         self._require_same(truth, other.losses, observed=True)
         looks = ((other.saved, truth.saved), (other.end, truth.end))
         return {
@@ -246,11 +251,9 @@ def _look(process: Child) -> _Observation:
     return found
 
 
-def _held(folder: Path) -> dict[str, str]:
+def _held(described: Described) -> _Held:
     """What `lastgood inspect` says of each of its components."""
-    with suppress(InspectError):
-        return {finding.component: finding.status for finding in inspect(folder).findings}
-    return {}
+    return {finding.component: finding.status for finding in described.findings}
 
 
 def _effect(component: str, new: bool) -> tuple[str, str]:
@@ -263,7 +266,7 @@ def _effect(component: str, new: bool) -> tuple[str, str]:
     return EFFECTS.get(_PARTS.get(component, (component,))[0], ("", ""))
 
 
-def _in_file(component: str, held: dict[str, str]) -> str:
+def _in_file(component: str, held: _Held) -> str:
     """What is said of the component's parts: missing if one of them is."""
     said = {held[part] for part in _PARTS.get(component, (component,)) if part in held}
     return next((status for status in ("missing", "held", "cannot be told") if status in said), "")

@@ -27,10 +27,14 @@ class AnswerError(ValueError):
 
 
 def main() -> None:
-    """Answer until the audit hangs up, or ends this process."""
+    """A fresh interpreter's whole life."""
     descriptor, module = sys.argv[1:]
-    channel = Channel(socket.socket(fileno=int(descriptor)))
     del sys.argv[1:]  # as a script without arguments: the user's module may look at them
+    serve(Channel(socket.socket(fileno=int(descriptor))), module)
+
+
+def serve(channel: Channel, module: str) -> None:
+    """Answer until the audit hangs up, or ends this process."""
     answering = _Answering()
     _answer(channel, answering.load, [module])
     while True:

@@ -44,9 +44,14 @@ class Report:
         return [finding for finding in self.findings if finding.status in (LOST, BROKEN)]
 
     @property
+    def differs(self) -> bool:
+        """Whether a component or a step is another one than without the kill."""
+        return bool(self.lost) or self.first_step is not None or self.second_step is not None
+
+    @property
     def status(self) -> int:
         """0: it resumes as if it had not been killed. 1: it does not."""
-        return int(bool(self.lost or self.stopped or {self.first_step, self.second_step} != {None}))
+        return int(self.differs or bool(self.stopped))
 
     def as_data(self) -> dict[str, Any]:
         """Plain data, for JSON, which has no number for what is infinite or none: those are words."""
